@@ -118,6 +118,8 @@ var layers = map[string]layer{
 
 	"snippet": {floor: 4, may: []string{"api", "form", "catalog"}},
 
+	"upload": {floor: 4, may: []string{"artifact", "fault", "task"}},
+
 	"backup": {floor: 4, may: []string{"artifact", "disk"}},
 
 	"gateway":  {floor: 5, below: true},

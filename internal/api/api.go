@@ -17,7 +17,9 @@ const (
 	Root             = "/api/ai/v1"
 	PathCapabilities = Root + "/capabilities"
 	PathTasks        = Root + "/tasks"
+	PathUploads      = Root + "/uploads"
 	PathArtifacts    = "/artifacts/"
+	PathUploadBytes  = "/uploads/"
 	PathHealth       = "/healthz"
 	PathReady        = "/readyz"
 	PathMCP          = "/mcp"
@@ -57,6 +59,8 @@ func Status(e *fault.Error) int {
 			return http.StatusRequestEntityTooLarge
 		case fault.AspectMediaType:
 			return http.StatusUnsupportedMediaType
+		case fault.AspectConflict:
+			return http.StatusConflict
 		default:
 			return http.StatusBadRequest
 		}

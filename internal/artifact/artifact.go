@@ -24,7 +24,8 @@ import (
 type Meta struct {
 	ID          string    `json:"id"`
 	Owner       string    `json:"owner"`                // an account's id
-	Capability  string    `json:"capability,omitempty"` // of the task that it is a result of, "" for an input
+	Capability  string    `json:"capability,omitempty"` // of the task that it is a result of, "" for an input and an upload
+	Upload      bool      `json:"upload,omitempty"`     // a caller sent it ahead of the tasks that take it
 	ContentType string    `json:"content_type"`
 	Bytes       int64     `json:"bytes"`
 	SHA256      string    `json:"sha256"`                     // hexadecimal, lower case
@@ -52,6 +53,11 @@ type PutRequest struct {
 	Limit       int64         // bytes, required; one more is an error
 	TTL         time.Duration // 0: kept until it is deleted
 	Source      Source        // who is to blame for bytes that can't be kept
+	// Raw has an input kept whatever its bytes are, as application/octet-stream: a piece of an upload.
+	Raw bool
+	// Upload marks a caller's file under a result's id: it may be all that an input may be.
+	Upload bool
+	SHA256 string // hexadecimal; other bytes are ErrHash. "": any
 }
 
 // Store keeps objects. Implementations are safe for concurrent use. An id that isn't kept, or isn't
@@ -83,6 +89,8 @@ type Store interface {
 var (
 	// ErrExists is Put's refusal to change an object that is complete.
 	ErrExists = errors.New("artifact: the id is taken by other bytes")
+	// ErrHash is Put's refusal of bytes that aren't the announced ones.
+	ErrHash = errors.New("artifact: the bytes have another SHA-256 than was announced")
 	// ErrDisk is a system call on a file, or a request to an object store, that failed; the same call may succeed later.
 	ErrDisk = errors.New("artifact: the storage failed")
 )

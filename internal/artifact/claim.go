@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"unitask/internal/fault"
 )
 
 const typePDF = "application/pdf"
@@ -36,6 +38,33 @@ func Contradicts(claim string, head []byte) string {
 		return ""
 	}
 	return proved
+}
+
+// Announceable returns the content type that a caller may announce a file as, in our own spelling; "" for any other.
+func Announceable(claim string) string {
+	if text := textKind(claim); text != "" {
+		return text
+	}
+	kind, _, _ := strings.Cut(claim, ";")
+	kind = strings.ToLower(strings.TrimSpace(kind))
+	if claims[kind] == "" {
+		return ""
+	}
+	return kind
+}
+
+// Belies returns what is wrong with a file whose first SniffLen bytes are head and that is announced as claim, which is
+// announceable; "" if the two agree.
+func Belies(claim string, head []byte) (problem string) {
+	proved, err := InputType(head, claim, FromCaller("it"))
+	switch {
+	case err != nil:
+		return strings.TrimPrefix(fault.From(err).Message, "it ")
+	case textKind(claim) != "" && proved != textKind(claim), Contradicts(claim, head) != "":
+		return "is " + proved + " by its bytes"
+	default:
+		return ""
+	}
 }
 
 func isPDF(head []byte) bool { return bytes.HasPrefix(head, []byte("%PDF-")) }

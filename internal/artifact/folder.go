@@ -28,6 +28,7 @@ type FolderConfig struct {
 //	<dir>/art/k3/art_…k3        the bytes
 //	<dir>/art/k3/art_…k3.json   the Meta; the object is complete when this is there
 //	<dir>/in/…                  the same for private inputs
+//	<dir>/uploads/OWNER/…       an empty file for each share that an owner's uploads take, which its name describes
 //	<dir>/…/k3/.tmp-…           a Put under way
 //
 // The shard is the id's last two characters, which are random. The Meta is renamed into place after
@@ -198,10 +199,22 @@ func DecodeMeta(raw []byte) (Meta, error) {
 		return Meta{}, errors.New("its SHA-256 is malformed")
 	case m.Bytes <= 0, m.Width < 0, m.Height < 0, m.Duration < 0:
 		return Meta{}, errors.New("a size is out of range")
-	case !known(m.ContentType) && (m.ContentType != typePDF || !isInput(m.ID)):
+	case !m.mayBe(m.ContentType):
 		return Meta{}, errors.New("its content type is not allowed")
 	}
 	return m, nil
+}
+
+// mayBe reports whether the object may have the content type.
+func (m Meta) mayBe(kind string) bool {
+	switch kind {
+	case typePDF:
+		return isInput(m.ID) || m.Upload
+	case typeRaw:
+		return isInput(m.ID)
+	default:
+		return known(kind)
+	}
 }
 
 func damaged(id string, cause error) *fault.Error {

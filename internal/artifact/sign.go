@@ -45,7 +45,13 @@ func (s *Signer) Window(now time.Time) (index int64, expires time.Time) {
 // Sign returns the query that lets its bearer read the artifact until expires, a whole second.
 func (s *Signer) Sign(id string, expires time.Time) string {
 	at := strconv.FormatInt(expires.Unix(), 10)
-	return "exp=" + at + "&sig=" + s.mac(id, at)
+	return "exp=" + at + "&sig=" + s.mac(addressOfResult, id, at)
+}
+
+// SignUpload returns the query that lets its bearer send and follow the upload until expires, a whole second.
+func (s *Signer) SignUpload(id string, expires time.Time) string {
+	at := strconv.FormatInt(expires.Unix(), 10)
+	return "exp=" + at + "&sig=" + s.mac(addressOfUpload, id, at)
 }
 
 // Query signs for the current window, or until the artifact expires if that is sooner.
@@ -60,11 +66,26 @@ func (s *Signer) Query(a task.Artifact, now time.Time) string {
 // Verify checks a query that Sign made. Whatever is wrong with it, the answer is the NOT_FOUND of an
 // artifact that isn't there. Parameters other than Sign's are not looked at.
 func (s *Signer) Verify(id string, query url.Values, now time.Time) error {
+	return s.verify(addressOfResult, id, query, now)
+}
+
+// VerifyUpload is Verify for a query that SignUpload made.
+func (s *Signer) VerifyUpload(id string, query url.Values, now time.Time) error {
+	return s.verify(addressOfUpload, id, query, now)
+}
+
+// The purposes of addresses: a signature for one is worth nothing for another.
+const (
+	addressOfResult = "unitask artifact address 1"
+	addressOfUpload = "unitask upload address 1"
+)
+
+func (s *Signer) verify(purpose, id string, query url.Values, now time.Time) error {
 	at, sig := query["exp"], query["sig"]
 	if len(at) != 1 || len(sig) != 1 {
 		return NotFound()
 	}
-	if !hmac.Equal([]byte(sig[0]), []byte(s.mac(id, at[0]))) { // as text: a decoder would skip line breaks
+	if !hmac.Equal([]byte(sig[0]), []byte(s.mac(purpose, id, at[0]))) { // as text: a decoder would skip line breaks
 		return NotFound()
 	}
 	// Signed by us, so it is a number in our own spelling.
@@ -77,9 +98,9 @@ func (s *Signer) Verify(id string, query url.Values, now time.Time) error {
 
 // mac returns the signature as it stands in a query. It covers the purpose, so that the secret may sign
 // other things too, and the id's length.
-func (s *Signer) mac(id, expires string) string {
+func (s *Signer) mac(purpose, id, expires string) string {
 	h := hmac.New(sha256.New, s.secret)
-	for _, part := range []string{"unitask artifact address 1", id, expires} {
+	for _, part := range []string{purpose, id, expires} {
 		h.Write([]byte(strconv.Itoa(len(part))))
 		h.Write([]byte{':'})
 		h.Write([]byte(part))

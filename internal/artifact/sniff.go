@@ -28,6 +28,7 @@ const (
 	typeText = "text/plain"
 
 	typeMarkdown = "text/markdown"
+	typeRaw      = "application/octet-stream" // a piece of an upload, which no caller can name
 )
 
 var (

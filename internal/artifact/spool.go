@@ -41,6 +41,9 @@ func (r PutRequest) check() error {
 	if !ValidID(r.ID) || r.Owner == "" || r.Limit <= 0 {
 		return errors.New("artifact: a Put needs a valid id, an owner and a limit")
 	}
+	if isInput(r.ID) && r.Upload || !isInput(r.ID) && r.Raw {
+		return errors.New("artifact: an upload has a result's id, and its pieces have those of inputs")
+	}
 	return nil
 }
 
@@ -85,13 +88,17 @@ func (s *Spooler) fill(ctx context.Context, temp *os.File, r PutRequest) (Meta, 
 	case n == 0:
 		return Meta{}, r.Source.bad("is empty", nil)
 	}
+	hash := hex.EncodeToString(sum.Sum(nil))
+	if r.SHA256 != "" && r.SHA256 != hash {
+		return Meta{}, ErrHash
+	}
 	kind, err := judge(temp, r)
 	if err != nil {
 		return Meta{}, err
 	}
 	m := Meta{
-		ID: r.ID, Owner: r.Owner, Capability: r.Capability, ContentType: kind, Bytes: n,
-		SHA256: hex.EncodeToString(sum.Sum(nil)), CreatedAt: s.Now().UTC().Truncate(time.Millisecond),
+		ID: r.ID, Owner: r.Owner, Capability: r.Capability, Upload: r.Upload, ContentType: kind, Bytes: n,
+		SHA256: hash, CreatedAt: s.Now().UTC().Truncate(time.Millisecond),
 	}
 	if r.TTL > 0 {
 		m.ExpiresAt = m.CreatedAt.Add(r.TTL)
@@ -102,13 +109,16 @@ func (s *Spooler) fill(ctx context.Context, temp *os.File, r PutRequest) (Meta, 
 
 // judge returns the content type of the spooled bytes, or Source's fault if it isn't allowed.
 func judge(temp io.ReaderAt, r PutRequest) (string, error) {
+	if r.Raw {
+		return typeRaw, nil
+	}
 	head := make([]byte, SniffLen)
 	n, err := temp.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", writeFault(err)
 	}
 	head = head[:n]
-	if isInput(r.ID) {
+	if isInput(r.ID) || r.Upload {
 		return InputType(head, r.ContentType, r.Source)
 	}
 	kind := Sniff(head)

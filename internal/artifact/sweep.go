@@ -81,6 +81,9 @@ func (f *Folder) beginWalk(now time.Time) error {
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "artifacts can't be listed")
 	}
+	if err := f.endShares(now); err != nil {
+		return err
+	}
 	s.walked, f.agenda.until = now, now.Add(walkAhead)
 	if len(shards) > 0 {
 		at := rand.IntN(len(shards)) //nolint:gosec // a walk's beginning is no secret

@@ -46,6 +46,7 @@ type Limits struct {
 	WorkMemory       Size     `yaml:"work_memory" default:"256MiB" doc:"large inputs that are worked on at once, three times their size, in memory; half of it for one account. An input alone may take all of it, and media of a third of it"`
 	InlineMedia      Size     `yaml:"inline_media" default:"10MiB" doc:"one media value within a request, decoded"`
 	Artifact         Size     `yaml:"artifact" default:"2GiB" doc:"one result file"`
+	UploadQuota      Size     `yaml:"upload_quota" default:"2GiB" doc:"the uploads of an account in one mode, open ones and those that are artifacts, each until it expires or is deleted"`
 	Database         Size     `yaml:"database" default:"0" doc:"the database file in data_dir; at it new tasks are refused"`
 	JSONDepth        int      `yaml:"json_depth" default:"64" doc:"nesting of a request's JSON, 1,000 at most"`
 	CreatesPerMinute int      `yaml:"creates_per_minute" default:"600" doc:"creations and lists of one key, whatever its own limit; 0: none"`

@@ -52,7 +52,7 @@ func defaults() config.Config {
 		KeyPrefix: account.DefaultKeyPrefix,
 		Policy:    config.Policy{Moderation: config.Moderation{Model: "omni-moderation-latest", OnFailure: config.RefuseFailed}},
 		Limits: config.Limits{
-			Body: 16 << 20, BodyMemory: 16 << 20, BodyDisk: 256 << 20, WorkMemory: 256 << 20, InlineMedia: 10 << 20, Artifact: 2 << 30, JSONDepth: 64, CreatesPerMinute: 600,
+			Body: 16 << 20, BodyMemory: 16 << 20, BodyDisk: 256 << 20, WorkMemory: 256 << 20, InlineMedia: 10 << 20, Artifact: 2 << 30, UploadQuota: 2 << 30, JSONDepth: 64, CreatesPerMinute: 600,
 			ReadsPerMinute: 2400, OpenTasks: 64, Queue: 100_000, Workers: 512, Takeovers: 5, Connections: 4096, PerAddress: 1024, RefusedKeys: 30, Lease: config.Duration(30 * time.Second),
 			SyncWait: seconds(30), PlaceWait: seconds(2), ShutdownGrace: seconds(20),
 			Retention: days(30), Usage: days(400), RequestLog: 1 << 30, RequestLogAge: days(30), ArtifactTTL: days(7), URLTTL: seconds(3600),

@@ -62,6 +62,7 @@ const (
 	AspectMethod    Aspect = "method"
 	AspectSize      Aspect = "size"
 	AspectMediaType Aspect = "media_type"
+	AspectConflict  Aspect = "conflict" // it doesn't go on where the resource is
 )
 
 // Detail names one wrong field, as a dotted path such as "input.prompt" or a header's name.

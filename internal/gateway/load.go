@@ -21,6 +21,9 @@ const (
 	loadPauseMost = 15 * time.Second
 )
 
+// artifactMedia is how many bytes of media apart from its input a task may have: as many as have room in memory.
+func (l *Limits) artifactMedia() int64 { return l.WorkMemory / loadCopies }
+
 // errCrowded is that large inputs have taken all the room.
 var errCrowded = fault.New(fault.CapacityExhausted, "the service has no room for so large an input at the moment").
 	WithRetryAfter(retryCapacity)

@@ -41,7 +41,7 @@ type media struct {
 }
 
 // owner names whose an artifact is: the account in one mode.
-func owner(s task.Scope) string { return s.Account + "/" + string(s.Mode) }
+func owner(s task.Scope) string { return s.Owner() }
 
 // mediaPlace is one media value of an input, with its JSON pointer, its dotted name and its kind.
 type mediaPlace struct {
@@ -90,10 +90,11 @@ func (g *Gateway) checkOne(ctx context.Context, c gate.Caller, p mediaPlace) err
 		if err != nil && fault.CodeOf(err) != fault.NotFound {
 			return err
 		}
-		if err != nil || meta.Owner != owner(c.Scope()) || !account.Allows(c.Key.Scopes, meta.Capability) || meta.Expired(g.clock.Past()) {
+		allowed := meta.Upload || account.Allows(c.Key.Scopes, meta.Capability)
+		if err != nil || meta.Owner != owner(c.Scope()) || !allowed || meta.Expired(g.clock.Past()) {
 			return fault.Invalid(field+".artifact", "names no artifact of this account")
 		}
-		if limit := g.limits.Load().InlineMedia; meta.Bytes > limit {
+		if limit := g.limits.Load().artifactMedia(); meta.Bytes > limit {
 			return artifact.FromCaller(field + ".artifact").TooLarge(limit)
 		}
 		return matchesType(kind, field+".artifact", meta.ContentType)

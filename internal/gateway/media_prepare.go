@@ -78,7 +78,7 @@ func (w *work) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if most := w.g.limits.Load().WorkMemory / loadCopies; more > most {
+	if most := w.g.limits.Load().artifactMedia(); more > most {
 		return fault.Invalid("input", "has media that are larger than "+strconv.FormatInt(most>>20, 10)+" MiB together")
 	}
 	if err := w.reload(ctx, more); err != nil {

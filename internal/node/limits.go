@@ -8,6 +8,7 @@ import (
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
 	"unitask/internal/server"
+	"unitask/internal/upload"
 )
 
 const (
@@ -23,6 +24,7 @@ type Limits struct {
 	Gate    gate.Defaults
 	Gateway gateway.Limits
 	Server  server.Limits
+	Uploads upload.Limits
 	URLs    time.Duration // how long the address of a result holds at most; 0: an hour
 }
 
@@ -48,6 +50,9 @@ func limitsOf(c config.Config) Limits {
 		Server: server.Limits{
 			Body: bytesOrMax(l.Body), BodyMemory: bytesOrMax(l.BodyMemory), BodyDisk: bytesOrMax(l.BodyDisk),
 			Connections: countOrMax(l.Connections), PerAddress: countOrMax(l.PerAddress), RefusedKeys: countOrMax(l.RefusedKeys),
+		},
+		Uploads: upload.Limits{
+			Artifact: bytesOrMax(l.Artifact), Quota: bytesOrMax(l.UploadQuota), TTL: durationOr(l.ArtifactTTL, unbounded),
 		},
 		URLs: time.Duration(l.URLTTL),
 	}

@@ -23,6 +23,7 @@ import (
 	"unitask/internal/server"
 	"unitask/internal/server/console"
 	"unitask/internal/store"
+	"unitask/internal/upload"
 )
 
 // Parts are the parts of a gateway. Open makes them from the settings, tests as they need them. Optional ones say so.
@@ -95,6 +96,7 @@ type Service struct {
 	Operator *operator.Operator
 	API      *server.Server
 	Admin    *server.Admin
+	uploads  *upload.Keeper // nil: they aren't taken
 	endTools func()
 }
 
@@ -106,6 +108,7 @@ func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, erro
 	if c.Metrics == nil {
 		c.Metrics = metrics.New(metrics.Build{Version: c.Version})
 	}
+	shares, _ := c.Artifacts.(artifact.Shares)
 	c.Store, c.Keys, c.Observer, c.Artifacts = db, db, c.Metrics, c.Metrics.Artifacts(c.Artifacts)
 	var err error
 	if c.StateSecret, err = db.Secret(ctx, "chat-states", gateway.StateSecretSize); err != nil {
@@ -143,10 +146,18 @@ func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, erro
 	if err != nil {
 		return nil, err
 	}
+	if shares != nil {
+		s.uploads, err = upload.New(upload.Config{
+			Artifacts: c.Artifacts, Shares: shares, Limits: c.Limits.Uploads, Now: store.ClockOf(db, c.Now).Stamp,
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
 	s.API, err = server.New(server.Config{
 		Operator: remote, Gateway: g, Gate: keeper, Artifacts: c.Artifacts, Signer: signer, BaseURL: c.BaseURL, Now: store.ClockOf(db, c.Now).Past,
 		Logger: c.Logger, Limits: c.Limits.Server, BodyFolder: c.BodyFolder, TrustedProxies: c.TrustedProxies,
-		OnRequest: c.onRequest, Console: pages, Tools: tools, OpenAI: c.OpenAI, DoorModels: c.DoorModels,
+		OnRequest: c.onRequest, Console: pages, Tools: tools, OpenAI: c.OpenAI, DoorModels: c.DoorModels, Uploads: s.uploads,
 	})
 	return s, err
 }
@@ -181,6 +192,9 @@ func (s *Service) Apply(directory *catalog.Catalog, found Suppliers, l Limits, r
 	s.Gateway.Apply(gateway.Settings{Catalog: directory, Routes: table, Policy: found.Policy, Limits: l.Gateway, Runs: runs})
 	s.Gate.SetDefaults(l.Gate)
 	s.API.SetBody(l.Server.Body)
+	if s.uploads != nil {
+		s.uploads.SetLimits(l.Uploads)
+	}
 	s.Operator.SetSuppliers(found.Statuses)
 	return nil
 }

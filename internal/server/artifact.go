@@ -32,7 +32,7 @@ func (s *Server) handleArtifact(x *exchange) error {
 		return err
 	}
 	defer func() { _ = file.Close() }()
-	if meta.Expired(now) {
+	if meta.Expired(now) || meta.Upload { // a document that a caller sent isn't for browsers
 		return fault.New(fault.NotFound, "there is no such artifact")
 	}
 	h := x.Header()

@@ -248,16 +248,19 @@ const adminRoot = "/admin/"
 var operations = map[string][]*regexp.Regexp{
 	http.MethodGet: {
 		regexp.MustCompile(`^/api/ai/v1/(capabilities|tasks|tasks/task_[0-9a-z]{26}(/timeline)?)$`),
+		regexp.MustCompile(`^(/api/ai/v1)?/uploads/art_[0-9a-z]{26}$`),
 		regexp.MustCompile(`^/artifacts/art_[0-9a-z]{26}$`),
 		regexp.MustCompile(`^/(healthz|readyz|openapi\.yaml|openapi\.json)$`),
 		regexp.MustCompile(`^/admin/v1/(keys|accounts(/[a-z]+)?|usage|suppliers|requests|info)$`),
 	},
 	http.MethodPost: {
-		regexp.MustCompile(`^/api/ai/v1/tasks(/task_[0-9a-z]{26}/cancel)?$`),
+		regexp.MustCompile(`^/api/ai/v1/(tasks(/task_[0-9a-z]{26}/cancel)?|uploads)$`),
 		regexp.MustCompile(`^/admin/v1/(keys(/key_[0-9a-z]{26}/(revoke|rotate))?|accounts(/[a-z]+/links)?)$`),
 	},
-	http.MethodPatch: {regexp.MustCompile(`^/admin/v1/(keys/key_[0-9a-z]{26}|accounts/[a-z]+)$`)},
-	http.MethodHead:  {regexp.MustCompile(`^/artifacts/art_[0-9a-z]{26}$`)},
+	http.MethodPatch:  {regexp.MustCompile(`^/admin/v1/(keys/key_[0-9a-z]{26}|accounts/[a-z]+)$`)},
+	http.MethodPut:    {regexp.MustCompile(`^/uploads/art_[0-9a-z]{26}$`)},
+	http.MethodDelete: {regexp.MustCompile(`^/api/ai/v1/uploads/art_[0-9a-z]{26}$`)},
+	http.MethodHead:   {regexp.MustCompile(`^/artifacts/art_[0-9a-z]{26}$`)},
 }
 
 func listed(req *http.Request) bool {

@@ -23,22 +23,25 @@ type methods map[string]handler
 // apiRoot is the root of the paths that need a key before any other answer.
 const apiRoot = "/api/"
 
+// keyed are the methods of a path that is open to keys and, for the trial, to the pages.
+type keyed struct {
+	class gate.Class
+	methods
+}
+
 func (s *Server) route() {
 	task := api.PathTasks + "/{task_id}"
-	for pattern, route := range map[string]struct {
-		class gate.Class
-		methods
-	}{
+	for pattern, route := range map[string]keyed{
 		api.PathCapabilities: {gate.Creates, methods{http.MethodGet: plain(s.handleCapabilities)}},
 		api.PathTasks:        {gate.Creates, methods{http.MethodGet: s.handleTaskList, http.MethodPost: plain(s.handleTaskCreate)}},
 		task:                 {gate.Reads, methods{http.MethodGet: plain(s.handleTaskGet)}},
 		task + "/cancel":     {gate.Reads, methods{http.MethodPost: plain(s.handleTaskCancel)}},
 		task + "/timeline":   {gate.Reads, methods{http.MethodGet: plain(s.handleTaskTimeline)}},
 	} {
-		s.handle(pattern, s.limited(s.keyHolder, route.class, route.dispatch))
-		for _, mode := range s.consoleModes() {
-			s.handle(consoleAPI+string(mode)+strings.TrimPrefix(pattern, api.Root), s.limited(s.visitor(mode), route.class, route.dispatch))
-		}
+		s.handleKeyed(pattern, route)
+	}
+	if s.uploads != nil {
+		s.routeUploads()
 	}
 	if s.operator != nil {
 		for pattern, m := range (actions{common: s.common, operator: s.operator, keys: s.operator}).shared() {
@@ -67,6 +70,13 @@ func (s *Server) route() {
 	}
 	s.unknown = s.notFound
 	s.handle("/", s.notFound)
+}
+
+func (s *Server) handleKeyed(pattern string, route keyed) {
+	s.handle(pattern, s.limited(s.keyHolder, route.class, route.dispatch))
+	for _, mode := range s.consoleModes() {
+		s.handle(consoleAPI+string(mode)+strings.TrimPrefix(pattern, api.Root), s.limited(s.visitor(mode), route.class, route.dispatch))
+	}
 }
 
 // The names of headers as net/http keeps them; it would make them anew for each response.

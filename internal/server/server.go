@@ -28,6 +28,7 @@ import (
 	"unitask/internal/gateway"
 	"unitask/internal/operator"
 	"unitask/internal/room"
+	"unitask/internal/upload"
 )
 
 // Limits are the transport's settings; New fills zero values with the defaults noted here.
@@ -67,6 +68,8 @@ type Config struct {
 	OpenAI bool
 	// DoorModels are other names of capabilities as models at the doors.
 	DoorModels map[catalog.Name][]string
+	// Uploads takes files ahead of tasks; nil: they aren't taken.
+	Uploads *upload.Keeper
 	// OnRequest hears of each request once it is answered. It must be quick. nil: no hook.
 	OnRequest func(Request)
 }
@@ -102,6 +105,7 @@ type Server struct {
 	toolRoom   *room.Room         // of bodies and files of tools' requests under way
 	openAI     *openAI            // nil: it isn't served
 	models     atomic.Pointer[doorModels]
+	uploads    *upload.Keeper // nil: they aren't served
 	bodies     *bodies
 	conns      *connTable
 	inProgress *room.Room // requests of each account
@@ -130,7 +134,7 @@ func New(c Config) (*Server, error) {
 	if s.bodies, err = newBodies(c.BodyFolder, s.limits); err != nil {
 		return nil, err
 	}
-	s.onRequest, s.console, s.operator, s.tools = c.OnRequest, c.Console, c.Operator, c.Tools
+	s.onRequest, s.console, s.operator, s.tools, s.uploads = c.OnRequest, c.Console, c.Operator, c.Tools, c.Uploads
 	if c.OpenAI {
 		s.openAI = &openAI{s, door.NewUndelivered(s.now)}
 		s.foreign = s.openAI.failForeign

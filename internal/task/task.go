@@ -32,6 +32,9 @@ type Scope struct {
 	Mode    Mode   `json:"mode"`
 }
 
+// Owner returns the scope as one text: whose an object in the store of artifacts is.
+func (s Scope) Owner() string { return s.Account + "/" + string(s.Mode) }
+
 // Task is the durable record of one piece of work. Times are UTC.
 type Task struct {
 	ID         string `json:"id"`

@@ -54,6 +54,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"Sweep", testSweep},
 		{"SweepAgain", testSweepAgain},
 		{"SweepAtOnce", testSweepAtOnce},
+		{"Shares", testShares},
 	} {
 		t.Run(tt.name, func(t *testing.T) { tt.run(t, open(t)) })
 	}

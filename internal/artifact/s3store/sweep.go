@@ -157,6 +157,9 @@ func (s *Store) abortOld(ctx context.Context, now time.Time) error {
 			s.abort(ctx, aws.ToString(upload.Key), aws.ToString(upload.UploadId))
 		}
 	}
+	if err := s.endShares(ctx, now); err != nil {
+		return err
+	}
 	s.aborted = now
 	return nil
 }

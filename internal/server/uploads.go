@@ -1,0 +1,237 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+	"unitask/internal/gate"
+	"unitask/internal/upload"
+)
+
+const (
+	mostAnnouncement = 4 << 10 // bytes
+	// uploadStall is how long the bytes of an upload may pause: behind it the request ends, and what arrived is kept.
+	uploadStall = 30 * time.Second
+)
+
+// routeUploads adds the paths of uploads: those with a key, and the signed one.
+func (s *Server) routeUploads() {
+	s.handleKeyed(api.PathUploads, keyed{gate.Creates, methods{http.MethodPost: plain(s.handleUploadCreate)}})
+	s.handleKeyed(api.PathUploads+"/{artifact_id}", keyed{gate.Reads, methods{
+		http.MethodGet: plain(s.handleUploadGet), http.MethodDelete: plain(s.handleUploadDelete),
+	}})
+	s.handle(api.PathUploadBytes+"{artifact_id}", methods{
+		http.MethodGet: s.signed(s.handleUploadState), http.MethodPut: s.signed(s.handleUploadBytes),
+	}.dispatch)
+}
+
+func (s *Server) handleUploadCreate(x *exchange) error {
+	if err := checkMediaType(x.r.Header); err != nil {
+		return err
+	}
+	b, err := s.readBodyWithin(x, mostAnnouncement)
+	if err != nil {
+		return err
+	}
+	defer b.release()
+	announced, err := decodeAnnouncement(b.bytes)
+	if err != nil {
+		return err
+	}
+	u, err := s.uploads.Begin(x.r.Context(), x.caller.Scope().Owner(), announced)
+	if err != nil {
+		return err
+	}
+	x.set("Location", s.base.Path+api.PathUploads+"/"+u.ID)
+	return s.respondUpload(x, http.StatusCreated, u)
+}
+
+// decodeAnnouncement reads one JSON object of known members, each once and of its type.
+func decodeAnnouncement(raw []byte) (a upload.Announcement, _ error) {
+	broken := func(err error) error {
+		return fault.Wrap(fault.InvalidRequest, err, "the body is not a JSON object with content_type, bytes and sha256")
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
+		return a, broken(err)
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return a, broken(err)
+		}
+		member, problem := name.(string), "" // as the decoder takes no other one
+		switch member {
+		case "content_type":
+			problem = decodeMember(d, &a.ContentType, "must be a text")
+		case "bytes":
+			problem = decodeMember(d, &a.Bytes, "must be a whole number")
+		case "sha256":
+			problem = decodeMember(d, &a.SHA256, "must be a text")
+		default:
+			problem, member = "is not a known member", parameterName(member)
+		}
+		if seen[member] {
+			problem = "is given twice"
+		}
+		if problem != "" {
+			return a, fault.Invalid(member, problem)
+		}
+		seen[member] = true
+	}
+	_, err := d.Token()
+	if _, end := d.Token(); err != nil || end != io.EOF {
+		return a, broken(err)
+	}
+	return a, nil
+}
+
+// decodeMember reads one value; null is of no type.
+func decodeMember[T any](d *json.Decoder, into *T, problem string) string {
+	var value *T
+	if d.Decode(&value) != nil || value == nil {
+		return problem
+	}
+	*into = *value
+	return ""
+}
+
+func (s *Server) handleUploadGet(x *exchange) error {
+	u, err := s.uploads.OfOwner(x.r.Context(), x.caller.Scope().Owner(), x.r.PathValue("artifact_id"))
+	if err != nil {
+		return err
+	}
+	return s.respondUpload(x, http.StatusOK, u)
+}
+
+func (s *Server) handleUploadDelete(x *exchange) error {
+	if err := s.uploads.Delete(x.r.Context(), x.caller.Scope().Owner(), x.r.PathValue("artifact_id")); err != nil {
+		return err
+	}
+	s.respond(x, http.StatusOK, api.Done{RequestID: x.id})
+	return nil
+}
+
+// signed lets in whoever has the upload's own address; any other is answered like that of an upload that isn't there.
+func (s *Server) signed(h handler) handler {
+	return func(x *exchange) error {
+		if err := s.signer.VerifyUpload(x.r.PathValue("artifact_id"), x.r.URL.Query(), s.now()); err != nil {
+			return fault.New(fault.NotFound, "there is no such upload")
+		}
+		if _, err := queryOf(x.r.URL.RawQuery, "exp", "sig"); err != nil {
+			return err
+		}
+		return h(x)
+	}
+}
+
+func (s *Server) handleUploadState(x *exchange) error {
+	u, err := s.uploads.Get(x.r.Context(), x.r.PathValue("artifact_id"))
+	if err != nil {
+		return err
+	}
+	return s.respondUpload(x, http.StatusOK, u)
+}
+
+func (s *Server) handleUploadBytes(x *exchange) error {
+	id := x.r.PathValue("artifact_id")
+	u, err := s.uploads.Get(x.r.Context(), id)
+	if err != nil {
+		return err
+	}
+	at, err := rangeOf(x.r, u.Bytes)
+	if err != nil {
+		return err
+	}
+	account, _, _ := strings.Cut(u.Owner, "/")
+	if !s.inProgress.Try(account, 1) {
+		return fault.New(fault.RateLimitExceeded, "too many requests of this account are under way").WithRetryAfter(readyAgain)
+	}
+	defer s.inProgress.Give(account, 1)
+	from := &patientBody{x: x}
+	u, err = s.uploads.Receive(x.r.Context(), id, at, from)
+	if from.ended {
+		x.unread = false
+		_ = x.control().SetReadDeadline(time.Time{})
+	}
+	if err != nil {
+		return err
+	}
+	return s.respondUpload(x, http.StatusOK, u)
+}
+
+// patientBody gives each read of a request's body its own time, so that the whole may take as long as it likes.
+type patientBody struct {
+	x     *exchange
+	ended bool // it was read to its end
+}
+
+// Read implements io.Reader.
+func (b *patientBody) Read(p []byte) (int, error) {
+	_ = b.x.control().SetReadDeadline(time.Now().Add(uploadStall))
+	n, err := b.x.r.Body.Read(p)
+	b.ended = err == io.EOF
+	return n, err
+}
+
+var contentRange = regexp.MustCompile(`^bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})$`)
+
+// rangeOf returns the offset of a request's body in a file of so many bytes, all of which it is without a Content-Range.
+func rangeOf(r *http.Request, total int64) (at int64, _ error) {
+	for _, encoding := range r.Header["Content-Encoding"] {
+		return 0, fault.Invalid("Content-Encoding", "must be absent, not "+strconv.QuoteToASCII(encoding)+": bytes are taken as they are").
+			WithAspect(fault.AspectMediaType)
+	}
+	length := r.ContentLength
+	if length < 0 {
+		return 0, fault.Invalid("Content-Length", "is required")
+	}
+	says := r.Header["Content-Range"]
+	if len(says) == 0 {
+		if length != total {
+			return 0, fault.Invalid("Content-Length", "must be "+strconv.FormatInt(total, 10)+", the announced size, if there is no Content-Range")
+		}
+		return 0, nil
+	}
+	parts := contentRange.FindStringSubmatch(says[0])
+	if len(says) > 1 || parts == nil {
+		return 0, fault.Invalid("Content-Range", "must be of the form bytes 0-1023/4096")
+	}
+	var n [3]int64
+	for i := range n {
+		n[i], _ = strconv.ParseInt(parts[i+1], 10, 64) // digits that fit, by the pattern
+	}
+	switch first, last := n[0], n[1]; {
+	case n[2] != total:
+		return 0, fault.Invalid("Content-Range", "must end with the announced size, "+strconv.FormatInt(total, 10))
+	case last < first || last >= total:
+		return 0, fault.Invalid("Content-Range", "lies outside the file")
+	case last-first+1 != length:
+		return 0, fault.Invalid("Content-Length", "must be "+strconv.FormatInt(last-first+1, 10)+", the length of the Content-Range")
+	default:
+		return first, nil
+	}
+}
+
+func (s *Server) respondUpload(x *exchange, status int, u upload.Upload) error {
+	shown := api.Upload{
+		Artifact: u.ID, State: api.UploadOpen, ContentType: u.ContentType, Bytes: u.Bytes, SHA256: u.SHA256, Received: u.Received,
+		ExpiresAt: api.Timestamp{Time: u.ExpiresAt},
+	}
+	if u.Complete {
+		shown.State = api.UploadComplete
+	} else {
+		shown.URL = s.base.String() + api.PathUploadBytes + u.ID + "?" + s.signer.SignUpload(u.ID, u.ExpiresAt)
+	}
+	s.respond(x, status, api.UploadResponse{Upload: shown, RequestID: x.id})
+	return nil
+}

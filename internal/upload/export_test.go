@@ -1,0 +1,9 @@
+package upload
+
+// Internals for the tests.
+const PieceSize = pieceSize
+
+var (
+	PieceID  = pieceID
+	RecordID = recordID
+)

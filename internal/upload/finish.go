@@ -1,0 +1,177 @@
+package upload
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"unitask/internal/artifact"
+	"unitask/internal/fault"
+)
+
+// finishTime is how long the store has for the bytes of a whole upload, whoever waits for it.
+const finishTime = 15 * time.Minute
+
+// finish makes the artifact of an upload whose bytes are all here. Bytes that aren't the announced ones are dropped, and
+// the upload begins anew.
+func (k *Keeper) finish(ctx context.Context, u Upload) (Upload, error) {
+	done := k.finishing.DoChan(u.ID, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
+		defer cancel()
+		return k.assemble(ctx, u)
+	})
+	select {
+	case <-ctx.Done():
+		return u, ctx.Err()
+	case result := <-done:
+		if now, ok := result.Val.(Upload); ok {
+			u = now
+		}
+		return u, result.Err
+	}
+}
+
+func (k *Keeper) assemble(ctx context.Context, u Upload) (Upload, error) {
+	if m, err := k.artifacts.Stat(ctx, u.ID); err == nil { // another request was first
+		return complete(m), k.settle(ctx, u, m)
+	}
+	problem, err := k.misfit(ctx, u)
+	if err != nil {
+		return u, err
+	}
+	var m artifact.Meta
+	if problem == "" {
+		body := k.open(ctx, u)
+		defer body.close()
+		m, err = k.artifacts.Put(ctx, artifact.PutRequest{
+			ID: u.ID, Owner: u.Owner, Body: body, ContentType: u.ContentType, Limit: u.Bytes, TTL: k.limits.Load().TTL,
+			Source: artifact.FromCaller("body"), Upload: true, SHA256: u.SHA256,
+		})
+		if errors.Is(err, artifact.ErrExists) {
+			err = nil // another node was first
+		}
+	}
+	switch {
+	case errors.Is(err, artifact.ErrHash):
+		return k.again(ctx, u, conflict("sha256", "isn't that of the bytes that arrived: send them again from the first", 0))
+	case problem != "":
+		return k.again(ctx, u, conflict("content_type", "doesn't fit the bytes: the file "+problem, 0))
+	case err != nil:
+		return u, err
+	}
+	return complete(m), k.settle(ctx, u, m)
+}
+
+// misfit returns what is wrong with bytes whose head isn't all that their type asks for: texts and PDFs.
+func (k *Keeper) misfit(ctx context.Context, u Upload) (problem string, _ error) {
+	head := make([]byte, min(artifact.SniffLen, u.Bytes))
+	body := k.open(ctx, u)
+	_, err := io.ReadFull(body, head)
+	body.close()
+	if err != nil {
+		return "", err
+	}
+	if problem = artifact.Belies(u.ContentType, head); problem != "" || artifact.Sniff(head) != "" {
+		return problem, nil
+	}
+	body = k.open(ctx, u)
+	defer body.close()
+	_, err = artifact.ReadDocument(body, u.ContentType, artifact.FromCaller("it"))
+	if f := fault.From(err); f != nil && f.Code == fault.InvalidRequest {
+		return f.Details[0].Message, nil
+	}
+	return "", err
+}
+
+// again drops all bytes, and returns the upload as it is then.
+func (k *Keeper) again(ctx context.Context, u Upload, why error) (Upload, error) {
+	if err := k.drop(ctx, u); err != nil {
+		return u, err
+	}
+	u.Received = 0
+	return u, why
+}
+
+// settle is what follows an artifact: its share holds as long as it does, and what it was made of goes. A crash in
+// between leaves objects that expire.
+func (k *Keeper) settle(ctx context.Context, u Upload, m artifact.Meta) error {
+	share := artifact.Share{ID: u.ID, Bytes: u.Bytes, Until: m.ExpiresAt}
+	if _, err := k.artifacts.Stat(ctx, recordID(u.ID)); fault.CodeOf(err) == fault.NotFound { // deleted, or settled by another node
+		if all, err := k.sharesOf(ctx, u.Owner); err == nil && all[u.ID].ID == "" {
+			return errors.Join(k.artifacts.Delete(ctx, u.ID), k.drop(ctx, u), notFound())
+		}
+	}
+	if err := k.shares.TakeShare(ctx, u.Owner, share); err != nil {
+		return err
+	}
+	_ = k.giveShares(ctx, u, share.Until)
+	_ = k.drop(ctx, u)
+	_ = k.artifacts.Delete(ctx, recordID(u.ID))
+	return nil
+}
+
+// drop deletes the pieces, the last first: what is left is a beginning at every moment.
+func (k *Keeper) drop(ctx context.Context, u Upload) error {
+	var all []string
+	for at := int64(0); ; {
+		n, err := k.sizeAt(ctx, u, at)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			break
+		}
+		all, at = append(all, pieceID(u.ID, at)), at+n
+	}
+	for i := len(all) - 1; i >= 0; i-- {
+		if err := k.artifacts.Delete(ctx, all[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// open returns a reader of all bytes that are here, one piece after the other.
+func (k *Keeper) open(ctx context.Context, u Upload) *chain {
+	return &chain{keeper: k, ctx: ctx, upload: u}
+}
+
+// chain reads the pieces of an upload.
+type chain struct {
+	keeper *Keeper
+	ctx    context.Context //nolint:containedctx // of the assembly that it belongs to
+	upload Upload
+	at     int64 // of the next piece
+	piece  io.ReadCloser
+}
+
+func (c *chain) close() {
+	if c.piece != nil {
+		_ = c.piece.Close()
+	}
+}
+
+// Read implements io.Reader.
+func (c *chain) Read(p []byte) (int, error) {
+	for {
+		if c.piece == nil {
+			if c.at == c.upload.Bytes {
+				return 0, io.EOF
+			}
+			m, piece, err := c.keeper.artifacts.Open(c.ctx, pieceID(c.upload.ID, c.at))
+			if err != nil {
+				return 0, fault.Wrap(fault.CapacityExhausted, err, "the upload can't be read at the moment")
+			}
+			c.piece, c.at = piece, c.at+m.Bytes
+		}
+		n, err := c.piece.Read(p)
+		if errors.Is(err, io.EOF) {
+			err = c.piece.Close()
+			c.piece = nil
+		}
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package upload_test
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"unitask/internal/artifact"
+	"unitask/internal/fault"
+	"unitask/internal/task"
+	"unitask/internal/upload"
+	"unitask/test/fixture"
+)
+
+func testQuota(t *testing.T, b *bench) {
+	ctx, full := t.Context(), fault.RateLimitExceeded
+	first := b.begin(announce(file(60)))
+	if _, err := b.nodes[1].Begin(ctx, owner, announce(file(41))); fault.CodeOf(err) != full {
+		t.Errorf("41 more: %v, want %s", err, full)
+	}
+	if _, err := b.nodes[1].Begin(ctx, "acct_1/test", announce(file(41))); err != nil {
+		t.Errorf("in the other mode: %v", err)
+	}
+	b.begin(announce(file(40)))
+	if _, err := b.nodes[0].Receive(ctx, first.ID, 0, bytes.NewReader(file(60))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.nodes[0].Begin(ctx, owner, announce(file(41))); fault.CodeOf(err) != full {
+		t.Errorf("with one complete: %v, want %s", err, full)
+	}
+	if err := b.nodes[1].Delete(ctx, owner, first.ID); err != nil {
+		t.Fatal(err)
+	}
+	b.begin(announce(file(60)))
+	_, err := b.nodes[0].Begin(ctx, owner, announce(file(101)))
+	if f := fault.From(err); f.Code != fault.InvalidRequest || f.Aspect != fault.AspectSize {
+		t.Errorf("more than all: %v", err)
+	}
+	b.clock.after.Store(int64(24 * time.Hour))
+	b.begin(announce(file(100)))
+}
+
+// testQuotaAtOnce: of many that don't fit together no more than fit are taken.
+func testQuotaAtOnce(t *testing.T, b *bench) {
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			_, err := b.nodes[i%2].Begin(t.Context(), owner, announce(file(51)))
+			if err != nil && fault.CodeOf(err) != fault.RateLimitExceeded {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if shares, err := b.store.SharesOf(t.Context(), owner); err != nil || len(shares) > 1 {
+		t.Errorf("%d were taken, %v", len(shares), err)
+	}
+}
+
+// testExpires sweeps an upload that was left open, and one that became an artifact when that is over.
+func testExpires(t *testing.T, b *bench) {
+	ctx := t.Context()
+	open, whole := b.begin(announce(file(1000))), b.begin(announce(file(2000)))
+	_, _ = b.nodes[0].Receive(ctx, open.ID, 0, cutAt(file(1000), 500))
+	if _, err := b.nodes[0].Receive(ctx, whole.ID, 0, bytes.NewReader(file(2000))); err != nil {
+		t.Fatal(err)
+	}
+	sweep := func(after time.Duration) {
+		b.clock.after.Store(int64(after))
+		if _, err := b.store.Sweep(ctx, b.clock.now(), 1000); err != nil {
+			t.Error(err)
+		}
+	}
+	sweep(26 * time.Hour)
+	if _, err := b.nodes[0].Receive(ctx, open.ID, 500, bytes.NewReader(file(1000)[500:])); fault.CodeOf(err) != fault.NotFound {
+		t.Errorf("after its time: %v, want NOT_FOUND", err)
+	}
+	b.settled(open, artifact.Share{ID: whole.ID, Bytes: 2000, Until: start.Add(48 * time.Hour)})
+	if got, err := b.nodes[0].Get(ctx, whole.ID); err != nil || !got.Complete {
+		t.Errorf("the artifact: %+v, %v", got, err)
+	}
+	sweep(48*time.Hour + time.Hour)
+	if _, err := b.nodes[0].Get(ctx, whole.ID); fault.CodeOf(err) != fault.NotFound {
+		t.Errorf("the artifact after its time: %v, want NOT_FOUND", err)
+	}
+	sweep(73 * time.Hour)
+	b.settled(whole)
+}
+
+func testDeleted(t *testing.T, b *bench) {
+	ctx := t.Context()
+	body := file(upload.PieceSize + 5)
+	for _, n := range []int{0, 100, upload.PieceSize + 1, len(body)} {
+		u := b.begin(announce(body))
+		_, _ = b.nodes[0].Receive(ctx, u.ID, 0, cutAt(body, n))
+		if err := b.nodes[1].Delete(ctx, owner, u.ID); err != nil {
+			t.Fatal(err)
+		}
+		b.settled(u)
+		if _, err := b.nodes[0].Get(ctx, u.ID); fault.CodeOf(err) != fault.NotFound {
+			t.Errorf("after its deletion: %v, want NOT_FOUND", err)
+		}
+		if err := b.nodes[0].Delete(ctx, owner, u.ID); fault.CodeOf(err) != fault.NotFound {
+			t.Errorf("deleted again: %v, want NOT_FOUND", err)
+		}
+	}
+}
+
+// testOfOthers tells an upload of another owner, a result and an id that was never given from one another by nothing.
+func testOfOthers(t *testing.T, b *bench) {
+	ctx := t.Context()
+	result := task.NewID(task.PrefixArtifact, start)
+	if _, err := b.store.Put(ctx, artifact.PutRequest{ID: result, Owner: owner, Body: bytes.NewReader(file(50)), Limit: 50}); err != nil {
+		t.Fatal(err)
+	}
+	u := fixture.Must(b.nodes[0].Begin(ctx, "acct_2/live", announce(file(10))))(t)
+	for _, id := range []string{u.ID, result, task.NewID(task.PrefixArtifact, start), upload.RecordID(u.ID), "", "../x"} {
+		_, err := b.nodes[0].OfOwner(ctx, owner, id)
+		deleted := b.nodes[0].Delete(ctx, owner, id)
+		const want = "NOT_FOUND: there is no such upload"
+		if err == nil || deleted == nil || err.Error() != want || deleted.Error() != want {
+			t.Errorf("%q: %v and %v, want %s", id, err, deleted, want)
+		}
+	}
+}
+
+// TestAnnouncement names each wrong member.
+func TestAnnouncement(t *testing.T) {
+	store := fixture.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t)
+	k := fixture.Must(upload.New(upload.Config{Artifacts: store, Shares: store, Limits: upload.Limits{Artifact: 1000}}))(t)
+	good := announce(file(10))
+	for _, tt := range []struct {
+		name   string
+		change func(a *upload.Announcement)
+		want   string
+		aspect fault.Aspect
+	}{
+		{"no type", func(a *upload.Announcement) { a.ContentType = "" }, "content_type is required", ""},
+		{"markup", func(a *upload.Announcement) { a.ContentType = "image/svg+xml" }, "content_type is no type of media that is taken: an image, a video, a sound, a PDF or a text", ""},
+		{"raw", func(a *upload.Announcement) { a.ContentType = "application/octet-stream" }, "content_type is no type of media that is taken: an image, a video, a sound, a PDF or a text", ""},
+		{"no bytes", func(a *upload.Announcement) { a.Bytes = 0 }, "bytes is required", ""},
+		{"fewer than none", func(a *upload.Announcement) { a.Bytes = -1 }, "bytes must be 1 or more", ""},
+		{"too many", func(a *upload.Announcement) { a.Bytes = 1001 }, "bytes must be at most 1000", fault.AspectSize},
+		{"no hash", func(a *upload.Announcement) { a.SHA256 = "" }, "sha256 is required", ""},
+		{"a short hash", func(a *upload.Announcement) { a.SHA256 = a.SHA256[1:] }, "sha256 must be 64 hexadecimal digits", ""},
+		{"no digits", func(a *upload.Announcement) { a.SHA256 = strings.Repeat("z", 64) }, "sha256 must be 64 hexadecimal digits", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a := good
+			tt.change(&a)
+			_, err := k.Begin(t.Context(), owner, a)
+			if f := fault.From(err); f == nil || f.Code != fault.InvalidRequest || f.Message != tt.want || f.Aspect != tt.aspect || len(f.Details) != 1 {
+				t.Errorf("%v, want %s", err, tt.want)
+			}
+		})
+	}
+	upper := good
+	upper.SHA256, upper.ContentType = strings.ToUpper(good.SHA256), "IMAGE/PNG; q=1"
+	if u, err := k.Begin(t.Context(), owner, upper); err != nil || u.Announcement != good {
+		t.Errorf("in another spelling: %+v, %v", u, err)
+	}
+}

@@ -1,0 +1,333 @@
+// Package upload takes large files ahead of the tasks that use them, in as many requests as it needs.
+//
+// Nothing is kept in a node's memory: an upload is a record, its pieces and, once its bytes are whole and have the
+// announced hash, an artifact, all objects of the artifact store; so each request may reach another node, and a crash
+// leaves what was kept. A piece is named by its upload and its offset, never crosses a multiple of pieceSize and is
+// kept whole or not at all. Of two requests that send the same bytes at once the store keeps one's piece, and the other
+// is refused: the pieces are one chain, whoever wrote them. What is abandoned expires like any object.
+package upload
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"unitask/internal/artifact"
+	"unitask/internal/fault"
+	"unitask/internal/task"
+)
+
+const (
+	// Lifetime is how long an upload may take.
+	Lifetime = 24 * time.Hour
+	// margin is how much longer its pieces are kept, for a completion that begins late.
+	margin = time.Hour
+	// mostUploads bounds an account's uploads, open and complete.
+	mostUploads = 1000
+)
+
+// Limits bound uploads; New fills zero values with the defaults noted here.
+type Limits struct {
+	Artifact int64         // bytes of one upload: 2 GiB
+	Quota    int64         // of an account's uploads in one mode, open and complete: 2 GiB
+	TTL      time.Duration // of a complete upload: 7 days
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.Artifact == 0 {
+		l.Artifact = 2 << 30
+	}
+	if l.Quota == 0 {
+		l.Quota = 2 << 30
+	}
+	if l.TTL == 0 {
+		l.TTL = 7 * 24 * time.Hour
+	}
+	return l
+}
+
+// Config configures a Keeper. Artifacts and Shares are required, and two views of one store.
+type Config struct {
+	Artifacts artifact.Store
+	Shares    artifact.Shares
+	Limits    Limits
+	Now       func() time.Time // nil: time.Now
+}
+
+// Keeper keeps uploads. It is safe for concurrent use.
+type Keeper struct {
+	artifacts artifact.Store
+	shares    artifact.Shares
+	limits    atomic.Pointer[Limits]
+	now       func() time.Time
+	finishing singleflight.Group // by upload: two requests that find all of it there don't copy it twice
+}
+
+// New returns a Keeper.
+func New(c Config) (*Keeper, error) {
+	if c.Artifacts == nil || c.Shares == nil {
+		return nil, errors.New("upload: Artifacts and Shares are required")
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	k := &Keeper{artifacts: c.Artifacts, shares: c.Shares, now: c.Now}
+	k.SetLimits(c.Limits)
+	return k, nil
+}
+
+// SetLimits replaces the limits for every request from now on.
+func (k *Keeper) SetLimits(l Limits) {
+	l = l.withDefaults()
+	k.limits.Store(&l)
+}
+
+// Announcement is what a caller says of a file before its bytes.
+type Announcement struct {
+	ContentType string `json:"content_type"`
+	Bytes       int64  `json:"bytes"`
+	SHA256      string `json:"sha256"` // hexadecimal, lower case
+}
+
+// Upload is an upload as it is now.
+type Upload struct {
+	ID    string `json:"id"` // of the artifact that it becomes
+	Owner string `json:"owner"`
+	Announcement
+	CreatedAt time.Time `json:"created_at"`
+	ExpiresAt time.Time `json:"expires_at"` // of the artifact, once it is complete
+
+	Received int64 `json:"-"`
+	Complete bool  `json:"-"`
+}
+
+// check returns the announcement in our own spelling, or a row for each wrong member.
+func (a Announcement) check(l *Limits) (Announcement, error) {
+	var rows []fault.Detail
+	wrong := func(field, problem string) { rows = append(rows, fault.Detail{Field: field, Message: problem}) }
+	kind := artifact.Announceable(a.ContentType)
+	var hash task.Hash
+	switch {
+	case a.ContentType == "":
+		wrong("content_type", "is required")
+	case kind == "":
+		wrong("content_type", "is no type of media that is taken: an image, a video, a sound, a PDF or a text")
+	}
+	most := min(l.Artifact, l.Quota)
+	switch {
+	case a.Bytes == 0:
+		wrong("bytes", "is required")
+	case a.Bytes < 0:
+		wrong("bytes", "must be 1 or more")
+	case a.Bytes > most:
+		wrong("bytes", "must be at most "+strconv.FormatInt(most, 10))
+	}
+	switch {
+	case a.SHA256 == "":
+		wrong("sha256", "is required")
+	case hash.UnmarshalText([]byte(a.SHA256)) != nil:
+		wrong("sha256", "must be 64 hexadecimal digits")
+	}
+	if len(rows) > 0 {
+		err := fault.Invalid(rows[0].Field, rows[0].Message).WithDetails(rows[1:]...)
+		if len(rows) == 1 && a.Bytes > most {
+			err = err.WithAspect(fault.AspectSize)
+		}
+		return a, err
+	}
+	return Announcement{ContentType: kind, Bytes: a.Bytes, SHA256: hash.String()}, nil
+}
+
+// Begin opens an upload for an owner, an account in one mode.
+func (k *Keeper) Begin(ctx context.Context, owner string, a Announcement) (Upload, error) {
+	l := k.limits.Load()
+	a, err := a.check(l)
+	if err != nil {
+		return Upload{}, err
+	}
+	// Its bytes are on the disk twice while it becomes an artifact.
+	if left, err := k.artifacts.Room(); err == nil && left/2 < a.Bytes {
+		return Upload{}, fault.New(fault.CapacityExhausted, "the service has no room for so large a file at the moment").WithRetryAfter(time.Minute)
+	}
+	now := k.now().UTC().Truncate(time.Millisecond)
+	u := Upload{
+		ID: task.NewID(task.PrefixArtifact, now), Owner: owner, Announcement: a, CreatedAt: now,
+		ExpiresAt: now.Add(Lifetime).Truncate(time.Second), // as its address says it
+	}
+	if err := k.reserve(ctx, u, l.Quota); err != nil {
+		return Upload{}, err
+	}
+	if err := k.record(ctx, u); err != nil {
+		return Upload{}, errors.Join(err, k.shares.GiveShare(context.WithoutCancel(ctx), owner, u.share()))
+	}
+	return u, nil
+}
+
+func (u Upload) share() artifact.Share {
+	return artifact.Share{ID: u.ID, Bytes: u.Bytes, Until: u.ExpiresAt}
+}
+
+// errQuota is the refusal of an upload for which its account has to make room.
+var errQuota = fault.New(fault.RateLimitExceeded, "the account's uploads take all of its quota: one has to expire, or to be deleted").WithRetryAfter(time.Minute)
+
+// reserve takes the upload's share, and gives it back if the owner's shares are more than the quota then: of two at
+// once that don't fit together one at most stays.
+func (k *Keeper) reserve(ctx context.Context, u Upload, quota int64) error {
+	if err := k.shares.TakeShare(ctx, u.Owner, u.share()); err != nil {
+		return err
+	}
+	all, err := k.sharesOf(ctx, u.Owner)
+	left := quota
+	for _, s := range all {
+		if left -= s.Bytes; left < 0 {
+			break
+		}
+	}
+	if err == nil && (left < 0 || len(all) > mostUploads) {
+		err = errQuota
+	}
+	if err != nil {
+		return errors.Join(err, k.shares.GiveShare(context.WithoutCancel(ctx), u.Owner, u.share()))
+	}
+	return nil
+}
+
+// sharesOf returns the shares that aren't over, one an upload.
+func (k *Keeper) sharesOf(ctx context.Context, owner string) (map[string]artifact.Share, error) {
+	all, err := k.shares.SharesOf(ctx, owner)
+	latest := make(map[string]artifact.Share, len(all))
+	for _, s := range all {
+		if s.Until.After(k.now()) && s.Until.After(latest[s.ID].Until) {
+			latest[s.ID] = s
+		}
+	}
+	return latest, err
+}
+
+// recordID is the object that holds an upload's record.
+func recordID(id string) string { return task.DeriveID(task.PrefixInput, id, "upload") }
+
+func (k *Keeper) record(ctx context.Context, u Upload) error {
+	raw, err := json.Marshal(u)
+	if err != nil {
+		return err
+	}
+	_, err = k.artifacts.Put(ctx, k.piece(u, recordID(u.ID), bytes.NewReader(raw), int64(len(raw))))
+	return err
+}
+
+// piece is the request to keep a part of an upload.
+func (k *Keeper) piece(u Upload, id string, body io.Reader, limit int64) artifact.PutRequest {
+	return artifact.PutRequest{
+		ID: id, Owner: u.Owner, Body: body, Limit: limit, Raw: true,
+		TTL: max(u.ExpiresAt.Sub(k.now()), 0) + margin, Source: artifact.FromCaller("body"),
+	}
+}
+
+// mostRecord bounds a record.
+const mostRecord = 4 << 10
+
+// find returns an upload that hasn't expired, without how much of it has arrived; NOT_FOUND for any other id.
+func (k *Keeper) find(ctx context.Context, id string) (Upload, error) {
+	if !task.ValidID(task.PrefixArtifact, id) {
+		return Upload{}, notFound()
+	}
+	switch m, err := k.artifacts.Stat(ctx, id); {
+	case err == nil && m.Upload && !m.Expired(k.now()):
+		return complete(m), nil
+	case err == nil:
+		return Upload{}, notFound()
+	case fault.CodeOf(err) != fault.NotFound:
+		return Upload{}, err
+	}
+	_, r, err := k.artifacts.Open(ctx, recordID(id))
+	if fault.CodeOf(err) == fault.NotFound {
+		return Upload{}, notFound()
+	}
+	if err != nil {
+		return Upload{}, err
+	}
+	defer func() { _ = r.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(r, mostRecord))
+	if err != nil {
+		return Upload{}, err
+	}
+	var u Upload
+	if err := json.Unmarshal(raw, &u); err != nil {
+		return Upload{}, err
+	}
+	if u.ID != id || !k.now().Before(u.ExpiresAt) {
+		return Upload{}, notFound()
+	}
+	return u, nil
+}
+
+func complete(m artifact.Meta) Upload {
+	return Upload{
+		ID: m.ID, Owner: m.Owner, Announcement: Announcement{ContentType: m.ContentType, Bytes: m.Bytes, SHA256: m.SHA256},
+		CreatedAt: m.CreatedAt, ExpiresAt: m.ExpiresAt, Received: m.Bytes, Complete: true,
+	}
+}
+
+func notFound() error { return fault.New(fault.NotFound, "there is no such upload") }
+
+// Get returns an upload with how much of it has arrived. One whose bytes are all here is completed first, should a
+// crash have come before that.
+func (k *Keeper) Get(ctx context.Context, id string) (Upload, error) {
+	u, err := k.find(ctx, id)
+	if err != nil || u.Complete {
+		return u, err
+	}
+	if u.Received, err = k.received(ctx, u); err != nil || u.Received < u.Bytes {
+		return u, err
+	}
+	return k.finish(ctx, u)
+}
+
+// OfOwner is Get for an upload of the owner; that of another one is NOT_FOUND.
+func (k *Keeper) OfOwner(ctx context.Context, owner, id string) (Upload, error) {
+	u, err := k.find(ctx, id)
+	if err == nil && u.Owner != owner {
+		err = notFound()
+	}
+	if err != nil {
+		return Upload{}, err
+	}
+	return k.Get(ctx, id)
+}
+
+// Delete removes an upload of the owner with its bytes, complete or not, and gives its share back.
+func (k *Keeper) Delete(ctx context.Context, owner, id string) error {
+	u, err := k.find(ctx, id)
+	if err == nil && u.Owner != owner {
+		err = notFound()
+	}
+	if err != nil {
+		return err
+	}
+	failed := []error{k.artifacts.Delete(ctx, recordID(id))} // first, so that no more bytes are taken
+	if !u.Complete {
+		failed = append(failed, k.drop(ctx, u))
+	}
+	failed = append(failed, k.artifacts.Delete(ctx, id), k.giveShares(ctx, u, time.Time{}))
+	return errors.Join(failed...)
+}
+
+// giveShares gives the upload's shares back but for the one until a time.
+func (k *Keeper) giveShares(ctx context.Context, u Upload, but time.Time) error {
+	all, err := k.shares.SharesOf(ctx, u.Owner)
+	failed := []error{err}
+	for _, s := range all {
+		if s.ID == u.ID && !s.Until.Equal(but) {
+			failed = append(failed, k.shares.GiveShare(ctx, u.Owner, s))
+		}
+	}
+	return errors.Join(failed...)
+}
