@@ -88,7 +88,10 @@ func (f *Folder) Open(ctx context.Context, id string) (Meta, io.ReadSeekCloser, 
 	if err != nil {
 		return Meta{}, nil, readFault(err)
 	}
-	m, err := f.stat(id)
+	m, err := f.settled(id)
+	if info, wrong := file.Stat(); err == nil && (wrong != nil || info.Size() != m.Bytes) {
+		err = NotFound() // the Meta is of bytes that were kept after these were deleted
+	}
 	if err != nil {
 		_ = file.Close()
 		return Meta{}, nil, err
@@ -104,7 +107,19 @@ func (f *Folder) Stat(ctx context.Context, id string) (Meta, error) {
 	if !ValidID(id) {
 		return Meta{}, NotFound()
 	}
-	return f.stat(id)
+	return f.settled(id)
+}
+
+// settled is stat for an object that may be deleted and kept anew meanwhile, so that its Meta and its bytes don't belong
+// together at that moment.
+func (f *Folder) settled(id string) (Meta, error) {
+	m, err := f.stat(id)
+	if errors.Is(err, errDamaged) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.stat(id)
+	}
+	return m, err
 }
 
 // Delete implements Store.

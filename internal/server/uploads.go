@@ -46,12 +46,16 @@ func (s *Server) handleUploadCreate(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	u, err := s.uploads.Begin(x.r.Context(), x.caller.Scope().Owner(), announced)
+	u, created, err := s.uploads.Begin(x.r.Context(), x.caller.Scope().Owner(), announced)
 	if err != nil {
 		return err
 	}
 	x.set("Location", s.base.Path+api.PathUploads+"/"+u.ID)
-	return s.respondUpload(x, http.StatusCreated, u)
+	status := http.StatusOK
+	if created {
+		status = http.StatusCreated
+	}
+	return s.respondUpload(x, status, u)
 }
 
 // decodeAnnouncement reads one JSON object of known members, each once and of its type.

@@ -69,6 +69,9 @@ func TestUpload(t *testing.T) {
 	if u.State != api.UploadOpen || u.Received != 0 || u.Bytes != int64(len(body)) || !strings.HasPrefix(u.URL, w.base+"/uploads/"+u.Artifact+"?") {
 		t.Errorf("announced: %+v", u)
 	}
+	if again := w.announce(w.test, announcement("image/png", body)); again.StatusCode != http.StatusOK || decode[api.UploadResponse](t, again).Upload != u {
+		t.Errorf("announced again: %d %s", again.StatusCode, again.body)
+	}
 	w.cutOff(u, body, 60_000)
 	now := decode[api.UploadResponse](t, w.do(request{path: u.URL})).Upload
 	if now.Received != 60_000 || now.State != api.UploadOpen || now.URL != u.URL {
@@ -179,7 +182,7 @@ func TestUploadBytesRefuses(t *testing.T) {
 	if got := w.send(chunked); got.error(t).Error.Message != "Content-Length is required" {
 		t.Errorf("without a length: %s", got.body)
 	}
-	other := w.upload(w.test, "image/png", "\x89PNG\r\n\x1a\n12")
+	other := w.upload(w.test, "image/png", "\x89PNG\r\n\x1a\n13")
 	_, query, _ := strings.Cut(u.URL, "?")
 	signed := w.Signer.Sign(u.Artifact, u.ExpiresAt.Time)
 	for name, target := range map[string]string{

@@ -17,24 +17,24 @@ import (
 func testQuota(t *testing.T, b *bench) {
 	ctx, full := t.Context(), fault.RateLimitExceeded
 	first := b.begin(announce(file(60)))
-	if _, err := b.nodes[1].Begin(ctx, owner, announce(file(41))); fault.CodeOf(err) != full {
+	if _, _, err := b.nodes[1].Begin(ctx, owner, announce(file(41))); fault.CodeOf(err) != full {
 		t.Errorf("41 more: %v, want %s", err, full)
 	}
-	if _, err := b.nodes[1].Begin(ctx, "acct_1/test", announce(file(41))); err != nil {
+	if _, _, err := b.nodes[1].Begin(ctx, "acct_1/test", announce(file(41))); err != nil {
 		t.Errorf("in the other mode: %v", err)
 	}
 	b.begin(announce(file(40)))
 	if _, err := b.nodes[0].Receive(ctx, first.ID, 0, bytes.NewReader(file(60))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.nodes[0].Begin(ctx, owner, announce(file(41))); fault.CodeOf(err) != full {
+	if _, _, err := b.nodes[0].Begin(ctx, owner, announce(file(41))); fault.CodeOf(err) != full {
 		t.Errorf("with one complete: %v, want %s", err, full)
 	}
 	if err := b.nodes[1].Delete(ctx, owner, first.ID); err != nil {
 		t.Fatal(err)
 	}
 	b.begin(announce(file(60)))
-	_, err := b.nodes[0].Begin(ctx, owner, announce(file(101)))
+	_, _, err := b.nodes[0].Begin(ctx, owner, announce(file(101)))
 	if f := fault.From(err); f.Code != fault.InvalidRequest || f.Aspect != fault.AspectSize {
 		t.Errorf("more than all: %v", err)
 	}
@@ -47,7 +47,7 @@ func testQuotaAtOnce(t *testing.T, b *bench) {
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
-			_, err := b.nodes[i%2].Begin(t.Context(), owner, announce(file(51)))
+			_, _, err := b.nodes[i%2].Begin(t.Context(), owner, announce(file(51+i/2))) // each twice
 			if err != nil && fault.CodeOf(err) != fault.RateLimitExceeded {
 				t.Error(err)
 			}
@@ -80,6 +80,12 @@ func testExpires(t *testing.T, b *bench) {
 	b.settled(open, artifact.Share{ID: whole.ID, Bytes: 2000, Until: start.Add(48 * time.Hour)})
 	if got, err := b.nodes[0].Get(ctx, whole.ID); err != nil || !got.Complete {
 		t.Errorf("the artifact: %+v, %v", got, err)
+	}
+	b.clock.after.Store(int64(47 * time.Hour))
+	if again, created, err := b.nodes[0].Begin(ctx, owner, announce(file(2000))); err != nil || !created || again.ID == whole.ID {
+		t.Errorf("announced an hour before its end: %+v, new: %t, %v", again, created, err)
+	} else if err := b.nodes[0].Delete(ctx, owner, again.ID); err != nil {
+		t.Error(err)
 	}
 	sweep(48*time.Hour + time.Hour)
 	if _, err := b.nodes[0].Get(ctx, whole.ID); fault.CodeOf(err) != fault.NotFound {
@@ -115,7 +121,13 @@ func testOfOthers(t *testing.T, b *bench) {
 	if _, err := b.store.Put(ctx, artifact.PutRequest{ID: result, Owner: owner, Body: bytes.NewReader(file(50)), Limit: 50}); err != nil {
 		t.Fatal(err)
 	}
-	u := fixture.Must(b.nodes[0].Begin(ctx, "acct_2/live", announce(file(10))))(t)
+	u, _, err := b.nodes[0].Begin(ctx, "acct_2/live", announce(file(10)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mine := b.begin(announce(file(10))); mine.ID == u.ID {
+		t.Error("two owners have one upload")
+	}
 	for _, id := range []string{u.ID, result, task.NewID(task.PrefixArtifact, start), upload.RecordID(u.ID), "", "../x"} {
 		_, err := b.nodes[0].OfOwner(ctx, owner, id)
 		deleted := b.nodes[0].Delete(ctx, owner, id)
@@ -150,7 +162,7 @@ func TestAnnouncement(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			a := good
 			tt.change(&a)
-			_, err := k.Begin(t.Context(), owner, a)
+			_, _, err := k.Begin(t.Context(), owner, a)
 			if f := fault.From(err); f == nil || f.Code != fault.InvalidRequest || f.Message != tt.want || f.Aspect != tt.aspect || len(f.Details) != 1 {
 				t.Errorf("%v, want %s", err, tt.want)
 			}
@@ -158,7 +170,7 @@ func TestAnnouncement(t *testing.T) {
 	}
 	upper := good
 	upper.SHA256, upper.ContentType = strings.ToUpper(good.SHA256), "IMAGE/PNG; q=1"
-	if u, err := k.Begin(t.Context(), owner, upper); err != nil || u.Announcement != good {
+	if u, _, err := k.Begin(t.Context(), owner, upper); err != nil || u.Announcement != good {
 		t.Errorf("in another spelling: %+v, %v", u, err)
 	}
 }

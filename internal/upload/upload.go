@@ -14,6 +14,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -145,29 +146,60 @@ func (a Announcement) check(l *Limits) (Announcement, error) {
 	return Announcement{ContentType: kind, Bytes: a.Bytes, SHA256: hash.String()}, nil
 }
 
-// Begin opens an upload for an owner, an account in one mode.
-func (k *Keeper) Begin(ctx context.Context, owner string, a Announcement) (Upload, error) {
+// Begin opens an upload for an owner, an account in one mode; created is false if the same file was announced before:
+// that upload goes on, or is the artifact already. So a client that was stopped may begin again, and a request that
+// names the artifact stays the same.
+func (k *Keeper) Begin(ctx context.Context, owner string, a Announcement) (u Upload, created bool, _ error) {
 	l := k.limits.Load()
 	a, err := a.check(l)
 	if err != nil {
-		return Upload{}, err
+		return Upload{}, false, err
 	}
+	for nth := 0; ; nth++ {
+		id := idOf(owner, a, nth)
+		u, err := k.Get(ctx, id)
+		if fault.CodeOf(err) == fault.NotFound {
+			return k.create(ctx, id, owner, a, l.Quota)
+		}
+		// One that expires soon might be gone before a task has read it.
+		if err != nil || !u.Complete || u.ExpiresAt.Sub(k.now()) >= min(Lifetime, l.TTL/2) {
+			return u, false, err
+		}
+	}
+}
+
+// idOf is the id of the nth upload of a file: the first one's artifact may be about to expire.
+func idOf(owner string, a Announcement, nth int) string {
+	salt := strings.Join([]string{owner, a.ContentType, strconv.FormatInt(a.Bytes, 10), a.SHA256, strconv.Itoa(nth)}, "\n")
+	account, _, _ := strings.Cut(owner, "/")
+	return task.DeriveID(task.PrefixArtifact, account, salt)
+}
+
+func (k *Keeper) create(ctx context.Context, id, owner string, a Announcement, quota int64) (Upload, bool, error) {
 	// Its bytes are on the disk twice while it becomes an artifact.
 	if left, err := k.artifacts.Room(); err == nil && left/2 < a.Bytes {
-		return Upload{}, fault.New(fault.CapacityExhausted, "the service has no room for so large a file at the moment").WithRetryAfter(time.Minute)
+		return Upload{}, false, fault.New(fault.CapacityExhausted, "the service has no room for so large a file at the moment").WithRetryAfter(time.Minute)
 	}
 	now := k.now().UTC().Truncate(time.Millisecond)
 	u := Upload{
-		ID: task.NewID(task.PrefixArtifact, now), Owner: owner, Announcement: a, CreatedAt: now,
+		ID: id, Owner: owner, Announcement: a, CreatedAt: now,
 		ExpiresAt: now.Add(Lifetime).Truncate(time.Second), // as its address says it
 	}
-	if err := k.reserve(ctx, u, l.Quota); err != nil {
-		return Upload{}, err
+	if err := k.reserve(ctx, u, quota); err != nil {
+		return Upload{}, false, err
 	}
-	if err := k.record(ctx, u); err != nil {
-		return Upload{}, errors.Join(err, k.shares.GiveShare(context.WithoutCancel(ctx), owner, u.share()))
+	err := k.record(ctx, u)
+	if err == nil {
+		return u, true, nil
 	}
-	return u, nil
+	if errors.Is(err, artifact.ErrExists) { // announced twice at once; its share may be the same one
+		first, err := k.Get(ctx, id)
+		if err == nil && !first.ExpiresAt.Equal(u.ExpiresAt) {
+			err = k.shares.GiveShare(context.WithoutCancel(ctx), owner, u.share())
+		}
+		return first, false, err
+	}
+	return Upload{}, false, errors.Join(err, k.shares.GiveShare(context.WithoutCancel(ctx), owner, u.share()))
 }
 
 func (u Upload) share() artifact.Share {

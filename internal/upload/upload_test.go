@@ -88,10 +88,14 @@ func announce(body []byte) upload.Announcement {
 
 func (b *bench) begin(a upload.Announcement) upload.Upload {
 	b.t.Helper()
-	return fixture.Must(b.nodes[0].Begin(b.t.Context(), owner, a))(b.t)
+	u, created, err := b.nodes[0].Begin(b.t.Context(), owner, a)
+	if err != nil || !created {
+		b.t.Fatalf("%+v, new: %t, %v", u, created, err)
+	}
+	return u
 }
 
-// left wants the store to hold no input, which are the records and pieces, and these shares.
+// settled wants the store to hold no input, which are the records and pieces, and these shares.
 func (b *bench) settled(u upload.Upload, shares ...artifact.Share) {
 	b.t.Helper()
 	for _, id := range []string{upload.RecordID(u.ID), upload.PieceID(u.ID, 0), upload.PieceID(u.ID, upload.PieceSize)} {
@@ -136,9 +140,12 @@ func TestKeeper(t *testing.T) {
 	t.Run("folder", func(t *testing.T) {
 		for _, tt := range tests {
 			t.Run(tt.name, func(t *testing.T) {
-				dir := t.TempDir()
+				var folder keeping // of one process
 				tt.run(t, newBench(t, func(t *testing.T, now func() time.Time) keeping {
-					return fixture.Must(artifact.NewFolder(artifact.FolderConfig{Dir: dir, Now: now}))(t)
+					if folder == nil {
+						folder = fixture.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir(), Now: now}))(t)
+					}
+					return folder
 				}, tt.limits))
 			})
 		}
@@ -183,6 +190,10 @@ func testResumed(t *testing.T, b *bench) {
 	}
 	_, err := b.nodes[0].Receive(t.Context(), u.ID, 0, bytes.NewReader(body))
 	mustConflict(t, err, "Content-Range", "16777416")
+	same, created, err := b.nodes[1].Begin(t.Context(), owner, announce(body))
+	if err != nil || created || same.ID != u.ID || same.Received != int64(at) {
+		t.Fatalf("announced again: %+v, new: %t, %v", same, created, err)
+	}
 	got, err := b.nodes[1].Receive(t.Context(), u.ID, int64(at), bytes.NewReader(body[at:at+10]))
 	if err != nil || got.Received != int64(at+10) || got.Complete {
 		t.Fatalf("a part alone: %+v, %v", got, err)
