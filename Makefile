@@ -4,7 +4,7 @@ PKG ?= ./...
 CI := ./.ci/run
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint fmt cover bench profile crash client-crash sigterm clock store-crash store-copy database-crash fleet postgres-suites corrupt power sweep hostile full-disk backup-test upgrade-test linearizable sim fuzz npm openapi deploy-check e2e e2e-model openai-go golden reproducible vuln release-check image-test ci clean
+.PHONY: help build test race lint fmt cover bench profile crash client-crash sigterm clock store-crash store-copy database-crash fleet postgres-suites corrupt power sweep hostile upload full-disk backup-test upgrade-test linearizable sim fuzz npm openapi deploy-check e2e e2e-model openai-go golden reproducible vuln release-check image-test ci clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ sweep: ## Let every system call that changes the data folder fail once (UNITASK_
 
 hostile: ## Attack the server with slow, large and many requests, and hold it to its bounds of memory and time (on a quiet machine)
 	UNITASK_HOSTILE=1 $(GO) test ./test/hostile -count=1 -v -timeout 30m
+
+upload: ## Send 1 GiB through five cut connections, to one node and to two on an object store, and hold the servers to 32 MiB more
+	UNITASK_UPLOAD_BYTES=1073741824 $(GO) test ./test/e2e -run '^TestUploadOver' -count=1 -v -timeout 30m
 
 full-disk: ## Fill the disk under the server, and its database to the limit (root)
 	$(GO) test ./test/fulldisk -v

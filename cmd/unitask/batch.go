@@ -33,6 +33,7 @@ type batch struct {
 	entry    api.Capability
 	words    []string // that hold for every line
 	progress *progress
+	ahead    *ahead
 	started  map[string]string // entries that an earlier run left, by their keys
 
 	mu     sync.Mutex
@@ -71,6 +72,7 @@ func (o *runOptions) eachRun(ctx context.Context, t *terminal) error {
 	if e.entry, err = entryOf(ctx, e.service.Client, o.capability); err != nil {
 		return err
 	}
+	e.ahead = &ahead{ctx: ctx, client: e.service.Client, progress: p}
 	jobs, err := e.begin(ctx, lines)
 	if err != nil {
 		return err
@@ -115,7 +117,7 @@ func (e *batch) begin(ctx context.Context, lines []arguments.Line) ([]job, error
 	jobs := make([]job, len(lines))
 	texts := []string{e.service.BaseURL(), string(mode), save.Absolute(e.o.output), fmt.Sprint(e.o.asJSON)}
 	for i, line := range lines {
-		body, _, err := e.fit(line)
+		body, _, err := e.fit(line, hashed)
 		if err != nil {
 			return nil, err
 		}
@@ -219,12 +221,16 @@ func (e *batch) submission(ctx context.Context, j job) (*submit.Submission, erro
 			return e.service.Take(entry, nil), entry.SetFailed(false)
 		}
 	}
-	body, read, err := e.fit(j.Line)
+	body, _, err := e.fit(j.Line, hashed)
 	if err != nil {
 		return nil, err
 	}
 	if sha256.Sum256(body) != j.sum {
 		return nil, errors.New("a file that it names has changed since this command began")
+	}
+	body, read, err := e.fit(j.Line, e.ahead.send)
+	if err != nil {
+		return nil, err
 	}
 	sub := journal.Submission{Key: key, Body: body, Files: read.Files, JSON: e.o.asJSON}
 	if e.o.output != "" {
@@ -234,8 +240,8 @@ func (e *batch) submission(ctx context.Context, j job) (*submit.Submission, erro
 }
 
 // fit makes the JSON of a line's request.
-func (e *batch) fit(line arguments.Line) ([]byte, *arguments.Reader, error) {
-	read := &arguments.Reader{StdinUsed: true}
+func (e *batch) fit(line arguments.Line, send arguments.AheadFunc) ([]byte, *arguments.Reader, error) {
+	read := &arguments.Reader{StdinUsed: true, AheadFunc: send}
 	req, err := arguments.FitLine(e.entry, e.words, line, read)
 	if err != nil {
 		return nil, read, err

@@ -29,7 +29,7 @@ func (o *runOptions) dryRunRun(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	req, files, err := o.request(ctx, t, entry)
+	req, files, err := o.request(ctx, t, entry, nil)
 	if err != nil {
 		return err
 	}

@@ -81,6 +81,19 @@ func sayRetry(r client.Retry) string {
 	return text
 }
 
+// sent shows how much of a file has gone ahead of its task; of 0 bytes it shows no file any more. Elsewhere than on a
+// terminal there is one line.
+func (p *progress) sent(done, all int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.t.errTTY && !p.quiet && all > 0 && p.detail == "" {
+		p.t.note("sending %s", api.Size(all))
+	}
+	if p.detail, p.trouble = "", ""; all > 0 {
+		p.detail = bar(done, all)
+	}
+}
+
 // count shows how many of several tasks have ended.
 func (p *progress) count(done, all int) {
 	p.mu.Lock()

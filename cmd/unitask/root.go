@@ -23,6 +23,7 @@ func commands(t *terminal) []*cobra.Command {
 		newRunCmd(t),
 		newCapabilitiesCmd(t),
 		newTasksCmd(t),
+		newUploadCmd(t),
 		newOpenCmd(t),
 		newTUICmd(t),
 		newMCPCmd(t),

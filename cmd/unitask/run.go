@@ -31,6 +31,7 @@ the prompt. @FILE and - read a file or stdin, for texts and media; media may als
 of an artifact. @@ begins a text with an @ of its own. name:=JSON gives any value as JSON,
 name.member=value a member of an object, and a name given again another item of a list. Objects and lists
 of them, such as tools, are JSON or @FILE. Words after a chat's prompt that begin with @ are files that go along with it.
+Media files of more than 1 MiB are sent ahead of the request, as "unitask upload" does.
 
 The request is written to a journal on this machine before it is sent, so that the same task can be
 finished whatever happens to this command: interrupting it leaves the task running, and "unitask tasks
@@ -123,7 +124,7 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 	if err != nil {
 		return err
 	}
-	req, files, err := o.request(ctx, t, entry)
+	req, files, err := o.request(ctx, t, entry, (&ahead{ctx: ctx, client: c.Client, progress: p}).send)
 	if err != nil {
 		return err
 	}
@@ -156,9 +157,10 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 	return s.Settle(err)
 }
 
-// request makes the request of the command line's words, and returns the files whose bytes are in it.
-func (o *runOptions) request(ctx context.Context, t *terminal, entry api.Capability) (api.CreateRequest, []journal.File, error) {
-	read := &arguments.Reader{Stdin: t.stdin(ctx), StdinUsed: o.keyFile == "-"}
+// request makes the request of the command line's words, and returns the files whose bytes are in it. Large ones go
+// ahead unless send is nil.
+func (o *runOptions) request(ctx context.Context, t *terminal, entry api.Capability, send arguments.AheadFunc) (api.CreateRequest, []journal.File, error) {
+	read := &arguments.Reader{Stdin: t.stdin(ctx), StdinUsed: o.keyFile == "-", AheadFunc: send}
 	req, err := arguments.Fit(entry, o.words, read)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx) // which ended the reading of stdin

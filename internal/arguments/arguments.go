@@ -152,7 +152,7 @@ func (f *fitter) put(into map[string]any, name string, field catalog.Field, a Ar
 	}
 	value, err := f.read.value(field, a.Value)
 	if err != nil {
-		return f.usage("%s: %v", field.Name, err)
+		return f.unread(field.Name, err)
 	}
 	if !field.Array {
 		into[name] = value

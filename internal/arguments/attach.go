@@ -23,14 +23,22 @@ func (f *fitter) attach(prompt, word string) (bool, error) {
 	if !isFile || strings.HasPrefix(name, "@") || kinds == nil {
 		return false, nil
 	}
-	value, err := f.read.media(word)
+	unfit := func() error {
+		return f.usage("%s is nothing that %s takes beside a prompt: it takes %s", name, f.capability.Name, strings.Join(kinds, ", "))
+	}
+	part, kind := form.PartOf(name, map[string]any{"content_type": f.read.typeOf(word)})
+	if part != nil && !slices.Contains(kinds, kind) {
+		return true, unfit() // before it is sent
+	}
+	value, err := f.read.media(word, "")
 	if err != nil {
-		return true, f.usage("%v", err)
+		return true, f.unread("", err)
 	}
 	medium, _ := value.(map[string]any)
-	part, kind := form.PartOf(name, medium)
-	if !slices.Contains(kinds, kind) {
-		return true, f.usage("%s is nothing that %s takes beside a prompt: it takes %s", name, f.capability.Name, strings.Join(kinds, ", "))
+	if medium["artifact"] != nil && part != nil {
+		part[kind] = medium
+	} else if part, kind = form.PartOf(name, medium); !slices.Contains(kinds, kind) {
+		return true, unfit()
 	}
 	f.along.prompt, f.along.messages = prompt, messages
 	f.along.parts = append(f.along.parts, part)

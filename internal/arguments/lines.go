@@ -111,13 +111,13 @@ func (f *fitter) addJSON(name string, raw json.RawMessage) error {
 	isList := bytes.HasPrefix(raw, []byte("["))
 	if field.Array && isList {
 		if err := json.Unmarshal(raw, &items); err != nil {
-			return f.usage("%s: %v", field.Name, err)
+			return f.unread(field.Name, err)
 		}
 	}
 	values := make([]any, len(items))
 	for i, item := range items {
 		if values[i], err = f.itemOf(field, item); err != nil {
-			return f.usage("%s: %v", field.Name, err)
+			return f.unread(field.Name, err)
 		}
 	}
 	last := path[len(path)-1]
@@ -138,7 +138,7 @@ func (f *fitter) itemOf(field catalog.Field, raw json.RawMessage) (any, error) {
 		return nil, err
 	}
 	if field.Media {
-		return f.read.media(text)
+		return f.read.media(text, field.MediaKind)
 	}
 	return text, oneOf(field, text)
 }

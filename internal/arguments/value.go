@@ -31,13 +31,21 @@ type Reader struct {
 	Stdin     io.Reader
 	StdinUsed bool
 	Files     []journal.File // whose bytes became media
+	AheadFunc AheadFunc      // nil: all files stand in the request
 }
+
+// AheadFunc sends a large file ahead of its task and returns the id of its artifact; "" if it has to stand in the
+// request after all.
+type AheadFunc func(f *os.File, bytes int64, contentType string) (id string, err error)
+
+// aheadFrom is above how many bytes a file goes ahead.
+const aheadFrom = 1 << 20
 
 // value reads one value of a field: @file and - are files and stdin for texts and media.
 func (r *Reader) value(f catalog.Field, text string) (any, error) {
 	switch {
 	case f.Media:
-		return r.media(text)
+		return r.media(text, f.MediaKind)
 	case f.Type == "object" && len(f.Members) > 0 && f.Array && !isJSON(text):
 		return nil, errors.New("a list of objects: write it as JSON or @FILE")
 	case f.Type == "object" && len(f.Members) > 0 && !isJSON(text):
@@ -103,14 +111,19 @@ func (r *Reader) text(text string) (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(whole, "\n"), "\r"), nil
 }
 
-// media reads a media value: a file, stdin, a URL or the id of an artifact.
-func (r *Reader) media(text string) (any, error) {
+// media reads a media value of a kind, "" for any: a file, stdin, a URL or the id of an artifact.
+func (r *Reader) media(text, kind string) (any, error) {
 	reference, named := form.Reference(text)
 	switch {
 	case named:
 		return reference, nil
 	case text != "-" && !strings.HasPrefix(text, "@"):
 		return nil, fmt.Errorf("%q is no media: write @FILE, -, a URL or an artifact's id", text)
+	}
+	if id, err := r.ahead(text, kind); err != nil {
+		return nil, err
+	} else if id != "" {
+		return map[string]any{"artifact": id}, nil
 	}
 	raw, err := r.bytes(text)
 	if err != nil {

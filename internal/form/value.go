@@ -94,6 +94,20 @@ func TypeOf(raw []byte) string {
 	return contentType
 }
 
+// FileType returns the content type of a file by its first bytes, as a request names it: of texts there are two, which
+// the file's name tells apart.
+func FileType(name string, r io.ReaderAt) (string, error) {
+	head := make([]byte, SniffLen)
+	n, err := r.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	medium := map[string]any{"content_type": TypeOf(head[:n])}
+	PartOf(name, medium)
+	kind, _ := medium["content_type"].(string)
+	return kind, nil
+}
+
 // Values are the members of a request's groups: strings, json.Number, json.RawMessage and maps and
 // lists of them.
 type Values map[string]map[string]any

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"unitask/internal/api"
+	"unitask/internal/client"
+	"unitask/internal/disk"
+	"unitask/internal/form"
+	"unitask/internal/hint"
+)
+
+const uploadLong = `Send a file ahead of the tasks that use it, and print the id of its artifact.
+
+The id stands in any media field of a task, as often as you like, until the artifact expires: 7 days after it was sent
+by default. "unitask run" sends files of more than 1 MiB ahead by itself.
+
+A lost connection is taken up again at the last byte that arrived. When this command is interrupted, the same one again
+goes on, for 24 hours; a file that is there already isn't sent again.`
+
+type uploadOptions struct {
+	clientFlags
+	file        string
+	contentType string
+	asJSON      bool
+}
+
+func newUploadCmd(t *terminal) *cobra.Command {
+	var o uploadOptions
+	cmd := &cobra.Command{
+		Use:   "upload FILE",
+		Short: "Send a large file ahead of tasks",
+		Long:  uploadLong,
+		Example: `  unitask upload film.mp4
+  unitask run video.extend "the waves go on" video=$(unitask upload shore.mp4) authorization.person=none -o longer.mp4`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.file = args[0]
+			return uploadRun(cmd.Context(), t, &o)
+		},
+	}
+	cmd.Flags().StringVar(&o.contentType, "content-type", "", "the file's media `type`; by default by its first bytes")
+	addJSON(cmd, &o.asJSON)
+	o.add(cmd)
+	return cmd
+}
+
+func uploadRun(ctx context.Context, t *terminal, o *uploadOptions) error {
+	file, err := openUpload(o.file)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.open.Close() }()
+	p := startProgress(t, "upload")
+	stop := sync.OnceFunc(p.stop)
+	defer stop()
+	c, err := o.connect(ctx, t, p.retry)
+	if err != nil {
+		return err
+	}
+	if o.contentType != "" {
+		file.ContentType = o.contentType
+	}
+	sent, err := c.Upload(ctx, file.File, func(n int64) { p.sent(n, file.Bytes) })
+	stop()
+	switch {
+	case errors.Is(err, client.ErrNoUploads):
+		return client.ErrNoUploads
+	case err != nil && ctx.Err() != nil:
+		return hint.With(context.Cause(ctx), "the same command goes on where it was interrupted")
+	case err != nil:
+		return err
+	case o.asJSON:
+		return t.json(sent)
+	}
+	_, err = fmt.Fprintln(t.out, t.safe(sent.Artifact))
+	return err
+}
+
+// uploadFile is an open file that can be sent ahead.
+type uploadFile struct {
+	client.File
+
+	open *os.File
+}
+
+func openUpload(name string) (*uploadFile, error) {
+	f, err := os.Open(strings.TrimPrefix(name, "@"))
+	if err != nil {
+		return nil, &hint.UsageError{Message: fmt.Sprintf("%s: %v", name, disk.Cause(err))}
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("is no regular file")
+	} else if err == nil && info.Size() == 0 {
+		err = errors.New("is empty")
+	}
+	var kind string
+	if err == nil {
+		kind, err = form.FileType(name, f)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, &hint.UsageError{Message: name + ": " + disk.Cause(err).Error()}
+	}
+	return &uploadFile{client.File{ReaderAt: f, Bytes: info.Size(), ContentType: kind}, f}, nil
+}
+
+// ahead sends large files ahead of their tasks: one that several lines of a batch name once.
+type ahead struct {
+	ctx      context.Context //nolint:containedctx // of the command that it belongs to
+	client   *client.Client
+	progress *progress
+
+	mu   sync.Mutex
+	sent map[string]string // ids by names of files, their sizes and times
+}
+
+// send is an arguments.AheadFunc. A service that takes no files ahead gets them in the request.
+func (a *ahead) send(f *os.File, bytes int64, contentType string) (string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	key := f.Name()
+	if info, err := f.Stat(); err == nil {
+		key = fmt.Sprint(key, " ", info.Size(), " ", info.ModTime())
+	}
+	if id, ok := a.sent[key]; ok {
+		return id, nil
+	}
+	u, err := a.client.Upload(a.ctx, client.File{ReaderAt: f, Bytes: bytes, ContentType: contentType}, func(n int64) { a.progress.sent(n, bytes) })
+	a.progress.sent(0, 0)
+	switch {
+	case errors.Is(err, client.ErrNoUploads):
+		return "", nil
+	case err != nil && a.ctx.Err() != nil:
+		return "", context.Cause(a.ctx)
+	case err != nil:
+		return "", err
+	}
+	if a.sent == nil {
+		a.sent = map[string]string{}
+	}
+	a.sent[key] = u.Artifact
+	return u.Artifact, nil
+}
+
+// hashed stands for sending a file ahead, before anything is sent: the request names its bytes.
+func hashed(f *os.File, bytes int64, contentType string) (string, error) {
+	sum := sha256.New()
+	_, err := io.Copy(sum, io.NewSectionReader(f, 0, bytes))
+	return fmt.Sprintf("%s %x", contentType, sum.Sum(nil)), err
+}
+
+// bar is how much of a file has been sent, as 10 characters and in words.
+func bar(sent, all int64) string {
+	const width = 10
+	full := int(width * sent / max(all, 1))
+	return strings.Repeat("█", full) + strings.Repeat("░", width-full) + " " + api.Size(sent) + " of " + api.Size(all)
+}
