@@ -25,6 +25,7 @@ type formPane struct {
 	unfolded     bool        // the rest is shown too
 	focus        int         // an index of items
 	sendingSince time.Time
+	ahead        string            // how much of a file that goes ahead has been sent, "" without one
 	failure      []string          // the last try's problem that belongs to no entry
 	sentKey      string            // of the last try, while it has no answer
 	sent         [sha256.Size]byte // the request sent under it
@@ -168,7 +169,7 @@ func (f *formPane) ready(msg preparedMsg, newKey func() string) (string, bool) {
 		f.showProblem()
 		return "", false
 	}
-	f.attached = msg.attached
+	f.attached, f.ahead = msg.attached, ""
 	raw, _ := json.Marshal(msg.request)
 	if sum := sha256.Sum256(raw); f.sentKey == "" || f.sent != sum {
 		f.sentKey, f.sent = newKey(), sum

@@ -276,6 +276,9 @@ func (f *formPane) button(c canvas, focused bool) string {
 	words := "[ Send ]"
 	if f.sending() {
 		words = fmt.Sprintf("sending… %ds", int(c.now.Sub(f.sendingSince).Seconds()))
+		if f.ahead != "" {
+			words = "sending a file… " + f.ahead
+		}
 	}
 	cost := c.faint.Render("  " + f.capability.Price.String())
 	if focused {

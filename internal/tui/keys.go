@@ -223,8 +223,8 @@ func (m *Model) submit() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	m.form.sendingSince = m.now
-	return prepare(d)
+	m.form.sendingSince, m.form.ahead = m.now, ""
+	return m.calls.prepare(d)
 }
 
 // move returns a cursor's position in a list after a key.

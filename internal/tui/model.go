@@ -105,6 +105,8 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		return m.due(msg)
 	case clockMsg:
 		m.ticking = false
+	case aheadMsg:
+		return m.wentAhead(msg)
 	case preparedMsg:
 		return m.prepared(msg)
 	case createdMsg:

@@ -8,8 +8,6 @@ import (
 	"os"
 	"slices"
 
-	tea "github.com/charmbracelet/bubbletea"
-
 	"unitask/internal/api"
 	"unitask/internal/form"
 )
@@ -41,37 +39,35 @@ type preparedMsg struct {
 	problems   map[string]string // by the entry's wire name
 }
 
-// prepare returns the command that reads a draft's files and writes its request.
-func prepare(d draft) tea.Cmd {
-	return func() tea.Msg {
-		msg := preparedMsg{capability: d.capability, label: d.label, problems: map[string]string{}}
-		values := form.Values{}
-		var beside given
-		for _, g := range d.values {
-			if g.prompt != "" {
-				beside = g // once the rest is there
-				continue
-			}
-			v, err := load(g.value)
-			if err != nil {
-				msg.problems[g.Wire()] = err.Error()
-				continue
-			}
-			values.Put(g.Field.Group, g.Path, v)
+// request reads a draft's files and writes its request.
+func (p *preparation) request(d draft) preparedMsg {
+	msg := preparedMsg{capability: d.capability, label: d.label, problems: map[string]string{}}
+	values := form.Values{}
+	var beside given
+	for _, g := range d.values {
+		if g.prompt != "" {
+			beside = g // once the rest is there
+			continue
 		}
-		if beside.value != nil {
-			msg.attach(values, beside)
+		v, err := p.load(g.value)
+		if err != nil {
+			msg.problems[g.Wire()] = err.Error()
+			continue
 		}
-		if len(msg.problems) == 0 {
-			msg.request, _ = values.Request(d.capability) // of strings and of JSON that was read
-		}
-		return msg
+		values.Put(g.Field.Group, g.Path, v)
 	}
+	if beside.value != nil {
+		p.attach(&msg, values, beside)
+	}
+	if len(msg.problems) == 0 {
+		msg.request, _ = values.Request(d.capability) // of strings and of JSON that was read
+	}
+	return msg
 }
 
 // attach puts the files that go along with a prompt or a message into the request.
-func (msg *preparedMsg) attach(values form.Values, g given) {
-	parts, err := partsOf(g)
+func (p *preparation) attach(msg *preparedMsg, values form.Values, g given) {
+	parts, err := p.partsOf(g)
 	if err != nil {
 		msg.problems[g.Wire()] = err.Error()
 		return
@@ -82,18 +78,23 @@ func (msg *preparedMsg) attach(values form.Values, g given) {
 }
 
 // partsOf reads files as parts of a message.
-func partsOf(g given) ([]any, error) {
+func (p *preparation) partsOf(g given) ([]any, error) {
 	all, _ := g.value.([]any)
 	parts := make([]any, len(all))
 	for i := range all {
 		one, _ := all[i].(file) // no other value is taken there
-		medium, err := one.medium()
+		medium, contentType, err := p.medium(one)
 		if err != nil {
 			return nil, err
 		}
-		part, kind := form.PartOf(one.path, medium)
+		part, kind := form.PartOf(one.path, map[string]any{"content_type": contentType})
 		if !slices.Contains(g.Kinds, kind) {
 			return nil, fmt.Errorf("%s is no %s", one.path, form.AnyOf(g.Kinds))
+		}
+		if medium["artifact"] != nil {
+			part[kind] = medium
+		} else {
+			part, _ = form.PartOf(one.path, medium)
 		}
 		parts[i] = part
 	}
@@ -101,10 +102,11 @@ func partsOf(g given) ([]any, error) {
 }
 
 // load replaces files by their contents.
-func load(value any) (any, error) {
+func (p *preparation) load(value any) (any, error) {
 	switch v := value.(type) {
 	case file:
-		return v.medium()
+		medium, _, err := p.medium(v)
+		return medium, err
 	case jsonFile:
 		raw, err := file(v).read()
 		if err != nil {
@@ -119,7 +121,7 @@ func load(value any) (any, error) {
 		items := make([]any, len(v))
 		for i := range v {
 			var err error
-			if items[i], err = load(v[i]); err != nil {
+			if items[i], err = p.load(v[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -127,14 +129,6 @@ func load(value any) (any, error) {
 	default:
 		return value, nil
 	}
-}
-
-func (f file) medium() (map[string]any, error) {
-	raw, err := f.read()
-	if err != nil {
-		return nil, err
-	}
-	return form.Inline(raw), nil
 }
 
 func (f file) read() ([]byte, error) {

@@ -31,8 +31,14 @@ type testDashboard struct {
 	keys      int // Idempotency-Keys made
 }
 
+// tested is a fake service with its files.
+type tested interface {
+	tui.Service
+	files() *disk
+}
+
 // newTestDashboard starts a dashboard of 80 columns and 24 rows and lets it settle.
-func newTestDashboard(t *testing.T, service *fake) *testDashboard {
+func newTestDashboard(t *testing.T, service tested) *testDashboard {
 	t.Helper()
 	r := &testDashboard{t: t, inbox: make(chan tea.Msg), done: make(chan struct{})}
 	t.Cleanup(func() {
