@@ -106,6 +106,13 @@ func (p Posted) attached(e Entry, rows []any) []any {
 		}
 		parts = append(parts, part)
 	}
+	for _, text := range p.Texts[e.Attaches()] { // a file that went ahead: its artifact and its type
+		id, contentType, _ := strings.Cut(strings.TrimSpace(text), " ")
+		if part, kind := PartOf("", map[string]any{"content_type": contentType}); part != nil {
+			part[kind] = map[string]any{"artifact": id}
+			parts = append(parts, part)
+		}
+	}
 	if len(parts) == 0 {
 		return rows
 	}

@@ -80,6 +80,13 @@ func TestPosted(t *testing.T) {
 			`{"capability":"text.chat","input":{"messages":[{"content":[{"image":{"content_type":"image/png",` + data + `},"type":"image"}],"role":"user"}]}}`,
 		},
 		{
+			"files that went ahead", "text.chat",
+			map[string][]string{"input.messages.files": {"art_06gztwr81ar2sk7g2v0pa8szvq image/png", "art_1 video/mp4", "art_2"}},
+			map[string][][]byte{"input.messages.files": {[]byte(pixel)}},
+			`{"capability":"text.chat","input":{"messages":[{"content":[{"image":{"content_type":"image/png",` + data + `},"type":"image"},` +
+				`{"image":{"artifact":"art_06gztwr81ar2sk7g2v0pa8szvq"},"type":"image"},{"audio":{"artifact":"art_1"},"type":"audio"}],"role":"user"}]}}`,
+		},
+		{
 			"what isn't of its type", "text.chat",
 			map[string][]string{"parameters.seed": {"ten"}, "parameters.top_p": {"NaN"}, "parameters.max_output_tokens": {"[1]"}},
 			nil,

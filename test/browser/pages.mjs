@@ -1,7 +1,7 @@
 // What pages do under somebody's hands: pictures keep their shape, polling leaves alone what was opened, selected or
 // scrolled to, what is made once is made once, and what was saved is said.
 import { assert, browse, equal, fits, judge, step, told } from "./driver.mjs";
-import { exclusive, formTerms, rows } from "./trial_form.mjs";
+import { exclusive, formTerms, largeFiles, rows } from "./trial_form.mjs";
 
 const widths = [1280, 390];
 
@@ -329,5 +329,6 @@ await browse(async (page, context) => {
   await step("fields that exclude each other are one choice", () => exclusive(page));
   await step("rows are added and removed", () => rows(page));
   await step("what is wrong is said in the form's words", () => formTerms(page));
+  await step("large files go ahead", () => largeFiles(page));
   await step("console 2: polling leaves the page alone", () => polling(page));
 });

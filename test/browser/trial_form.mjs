@@ -101,3 +101,39 @@ export async function formTerms(page) {
   await page.getByRole("combobox", { name: "Person" }).selectOption("none");
   equal(await remarks(page), ["Prompt: is required, unless Image is given", "Image: is required with Last image"], "fields that need each other");
 }
+
+const png = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
+
+// largeFiles sends files ahead, through a request that fails, and names them where the form has them.
+export async function largeFiles(page) {
+  const large = { name: "large.png", mimeType: "image/png", buffer: Buffer.concat([png, Buffer.alloc(5 << 20)]) };
+  const small = { name: "small.png", mimeType: "image/png", buffer: png };
+  await trial(page, "image.edit");
+  await page.getByRole("textbox", { name: "Prompt" }).first().fill("bluer");
+  await page.getByRole("combobox", { name: "Person" }).selectOption("none");
+  await page.locator('input[type=file][name="input.images"]').setInputFiles([large, small]);
+  const puts = [];
+  let shown = false;
+  await page.route("**/uploads/art_*", async (route) => {
+    if (route.request().method() === "PUT") puts.push(route.request().headers()["content-range"]);
+    shown ||= await page.locator("progress[data-sending]").isVisible();
+    if (puts.length !== 2 || route.request().method() !== "PUT") return route.continue();
+    return route.fulfill({ status: 503, json: { error: { code: "CAPACITY_EXHAUSTED", message: "no room", retryable: true, retry_after_seconds: 1 }, request_id: "req_busy" } });
+  });
+  page.refusals(503);
+  const { input } = await asks(page);
+  const size = large.buffer.length;
+  const four = 4 << 20;
+  const ranges = [[0, four], [four, size], [four, size]].map(([from, to]) => `bytes ${from}-${to - 1}/${size}`);
+  equal(puts, ranges, "the requests with bytes");
+  equal(shown, true, "the bar is there while a file goes ahead");
+  equal(await page.locator("progress[data-sending]").isVisible(), false, "the bar once it has gone");
+  equal(input.images.map((image) => Object.keys(image).sort().join()), ["content_type,data", "artifact"], "the images");
+  await page.unroute("**/uploads/art_*");
+  await trial(page, "text.chat");
+  await page.getByRole("radio", { name: "Messages" }).check();
+  await page.getByLabel("Content").fill("What is this?");
+  await page.locator('input[type=file][name="input.messages.files"]').setInputFiles(large);
+  const { messages } = (await asks(page)).input;
+  equal(messages[0].content[1].image.artifact?.slice(0, 4), "art_", "the part of a message");
+}

@@ -31,6 +31,7 @@ type trialView struct {
 	Shown, Rest  []group
 	Snippets     []code
 	Tasks        string // the address of the script's requests
+	Uploads      string // that of its large files
 }
 
 // choice is a capability to choose.
@@ -52,7 +53,7 @@ func (c *Console) handleTrial(x exchange) error {
 		return fault.Invalid("mode", "must be live or test")
 	}
 	offers := c.gateway.Capabilities(callerOf(x.visitor, mode))
-	v := trialView{Mode: mode, Tasks: c.path("/api/" + string(mode) + "/tasks")}
+	v := trialView{Mode: mode, Tasks: c.path("/api/" + string(mode) + "/tasks"), Uploads: c.path("/api/" + string(mode) + "/uploads")}
 	name := catalog.Name(x.r.URL.Query().Get("capability"))
 	at := slices.IndexFunc(offers, func(o gateway.Offer) bool { return o.Capability.Name == cmp.Or(name, "text.chat") })
 	if at < 0 && (name == "" || x.r.URL.Query().Has("mode")) {

@@ -2,6 +2,7 @@
 // Idempotency-Key. The answer is followed as a stream; the finished result is the one that the task's page shows.
 
 import { copyButton } from "./parts.js";
+import { Refused, sendAhead } from "./upload.js";
 
 const form = document.getElementById("trial");
 const result = document.getElementById("result");
@@ -101,8 +102,17 @@ let attempt; // the last request. Until it is settled, it is sent again under it
 
 async function run() {
   clear();
-  if (tooLarge()) return;
-  const read = await fetch(form.action, { method: "POST", body: new FormData(form) });
+  const data = new FormData(form);
+  try {
+    await sendAhead(data, form.dataset.uploads, sending);
+  } catch (problem) {
+    if (!(problem instanceof Refused)) throw problem;
+    return problem.status === 401 ? ended() : await refused(problem.problem, run);
+  } finally {
+    form.querySelector("[data-sending]").hidden = true;
+  }
+  if (tooLarge(data)) return;
+  const read = await fetch(form.action, { method: "POST", body: data });
   if (read.status === 401) return ended();
   if (!read.ok) return refused(await read.json().catch(() => ({})), run);
   const { request, snippets } = await read.json();
@@ -110,6 +120,12 @@ async function run() {
   const body = JSON.stringify(request);
   if (attempt?.body !== body || attempt.settled) attempt = { body, key: crypto.randomUUID?.() ?? `trial-${Date.now()}-${Math.random()}` };
   await send(attempt);
+}
+
+// sending shows how much of a file has gone ahead.
+function sending(sent, all) {
+  const bar = form.querySelector("[data-sending]");
+  Object.assign(bar, { hidden: false, value: sent, max: all });
 }
 
 // send sends a request, maybe again.
@@ -155,9 +171,9 @@ function retrier(work) {
 }
 
 // tooLarge keeps from the service what it would break off in the middle.
-function tooLarge() {
+function tooLarge(data) {
   const inputs = [...form.querySelectorAll("input[type=file]")];
-  const size = (input) => [...input.files].reduce((sum, file) => sum + file.size, 0);
+  const size = ({ name }) => data.getAll(name).reduce((sum, value) => sum + (value.size ?? 0), 0);
   if (inputs.reduce((sum, input) => sum + size(input), 0) <= formBytes) return false;
   const largest = inputs.sort((a, b) => size(b) - size(a))[0];
   const field = largest.closest("[data-wire]");
