@@ -182,6 +182,9 @@ func TestProxy(t *testing.T) {
 	if got := p.send(http.MethodPost, p.URL+"/api/x", large+large); got.status != http.StatusRequestEntityTooLarge {
 		t.Errorf("32 MiB: %d", got.status)
 	}
+	if got := p.send(http.MethodPut, p.URL+"/uploads/x", large+large); !strings.HasSuffix(got.body, "|33554432") {
+		t.Errorf("32 MiB of an upload: %d %s", got.status, got.body)
+	}
 	p.streams()
 	p.leavesOutWhoIsNotReady()
 	p.sendsAgain()

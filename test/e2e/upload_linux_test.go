@@ -218,3 +218,35 @@ func (r *cutReader) Read(b []byte) (int, error) {
 	}
 	return n, err
 }
+
+// TestUploadThroughKills: the server is killed twice while a file arrives, and the client goes on. What is left behind is
+// the artifact.
+func TestUploadThroughKills(t *testing.T) {
+	const size = 48 << 20
+	h := newHost(t)
+	proxy := newCutter(t, size, h)
+	proxy.cuts.Store(uploadCuts) // none
+	h.Config = "base_url: " + proxy.url + "\n"
+	h.start()
+	path, _ := bigFile(t, h.Dir, size)
+	ended := make(chan outcome, 1)
+	go func() { ended <- h.client("upload", path, "--base-url", proxy.url) }()
+	for kill := range 2 {
+		h.Until(time.Minute, "a part has arrived", func() bool { return proxy.passed.Load() > int64(kill+1)*size/4 })
+		h.Kill()
+		h.start()
+	}
+	if got := <-ended; got.code != 0 || !strings.HasPrefix(got.stdout, "art_") {
+		t.Fatalf("exit %d\n%s%s", got.code, got.stdout, got.stderr)
+	}
+	if waste := proxy.passed.Load() - size; waste > 2*(16<<20) {
+		t.Errorf("%d bytes were sent again over 2 kills", waste)
+	}
+	pieces, err := filepath.Glob(filepath.Join(h.Data(), "artifacts", "in", "*", "in_*"))
+	if err != nil || len(pieces) > 0 {
+		t.Errorf("pieces are left: %q, %v", pieces, err)
+	}
+	if files, err := filepath.Glob(filepath.Join(h.Data(), "artifacts", "art", "*", "art_*")); err != nil || len(files) != 2 {
+		t.Errorf("the artifact and its description are %q, %v", files, err)
+	}
+}
