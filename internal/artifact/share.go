@@ -32,8 +32,8 @@ type Shares interface {
 	GiveShare(ctx context.Context, owner string, s Share) error
 }
 
-// SharesFolder is the folder, or the part of keys before the owner, of the shares.
-const SharesFolder = "uploads"
+// sharesFolder is the folder of the shares.
+const sharesFolder = "uploads"
 
 const shareLayout = "20060102T150405.000Z" // sorts as the times do
 
@@ -61,7 +61,7 @@ func (f *Folder) shares(owner string) (string, error) {
 	if !fs.ValidPath(owner) || account == "." || mode == "" || strings.Contains(mode, "/") {
 		return "", errors.New("artifact: an owner of shares is an account and a mode")
 	}
-	return filepath.Join(f.dir, SharesFolder, account, mode), nil
+	return filepath.Join(f.dir, sharesFolder, account, mode), nil
 }
 
 // TakeShare implements Shares.
@@ -111,7 +111,7 @@ func (f *Folder) GiveShare(_ context.Context, owner string, s Share) error {
 
 // endShares removes the shares of all owners whose time is over.
 func (f *Folder) endShares(now time.Time) error {
-	files, err := filepath.Glob(filepath.Join(f.dir, SharesFolder, "*", "*", "*"))
+	files, err := filepath.Glob(filepath.Join(f.dir, sharesFolder, "*", "*", "*"))
 	for _, file := range files {
 		if s, ok := ParseShare(filepath.Base(file)); ok && !now.Before(s.Until) {
 			err = errors.Join(err, os.Remove(file))

@@ -281,10 +281,10 @@ func testTexts(t *testing.T, b *bench) {
 
 // testAtOnce has many send the same upload at once, each as its own client would: they ask, go on and are cut off.
 func testAtOnce(t *testing.T, b *bench) {
-	body := file(2*upload.PieceSize + 77)
+	body := file(upload.PieceSize + 77)
 	u := b.begin(announce(body))
 	var all sync.WaitGroup
-	for i := range 6 {
+	for i := range 4 {
 		random := rand.New(rand.NewPCG(uint64(i), 1))
 		all.Go(func() {
 			for try := range 40 {

@@ -14,8 +14,9 @@ import (
 
 var _ artifact.Shares = (*Store)(nil)
 
-// sharesFolder is before the owner in the keys of shares.
-const sharesFolder = artifact.SharesFolder + "/"
+// sharePrefix begins the keys of shares. They have no slashes: stores that keep folders make and remove them as objects
+// come and go, and refuse a request that meets another one there.
+const sharePrefix = "upload-"
 
 // TakeShare implements artifact.Shares.
 func (s *Store) TakeShare(ctx context.Context, owner string, share artifact.Share) error {
@@ -32,7 +33,7 @@ func (s *Store) TakeShare(ctx context.Context, owner string, share artifact.Shar
 
 // SharesOf implements artifact.Shares.
 func (s *Store) SharesOf(ctx context.Context, owner string) (all []artifact.Share, _ error) {
-	err := s.eachShare(ctx, s.prefix+sharesFolder+owner+"/", func(_ string, share artifact.Share) error {
+	err := s.eachShare(ctx, s.sharesOf(owner), func(_ string, share artifact.Share) error {
 		all = append(all, share)
 		return nil
 	})
@@ -51,7 +52,18 @@ func (s *Store) GiveShare(ctx context.Context, owner string, share artifact.Shar
 }
 
 func (s *Store) shareOf(owner string, share artifact.Share) string {
-	return s.prefix + sharesFolder + owner + "/" + share.Name()
+	return s.sharesOf(owner) + share.Name()
+}
+
+// sharesOf begins the keys of an owner's shares, and of no other's.
+func (s *Store) sharesOf(owner string) string {
+	return s.prefix + sharePrefix + strings.ReplaceAll(owner, "/", "-") + "-"
+}
+
+// shareName returns the share's name in a key, which has two hyphens.
+func shareName(key string) string {
+	parts := strings.Split(key, "-")
+	return strings.Join(parts[max(len(parts)-3, 0):], "-")
 }
 
 // eachShare visits the shares below a prefix with their keys.
@@ -64,7 +76,7 @@ func (s *Store) eachShare(ctx context.Context, prefix string, visit func(key str
 		}
 		for _, entry := range page.Contents {
 			key := aws.ToString(entry.Key)
-			share, ok := artifact.ParseShare(key[strings.LastIndexByte(key, '/')+1:])
+			share, ok := artifact.ParseShare(shareName(key))
 			if !ok {
 				continue
 			}
@@ -85,7 +97,7 @@ func (s *Store) nextPage(ctx context.Context, pages *s3.ListObjectsV2Paginator) 
 // endShares removes the shares of all owners whose time is over. One bad one doesn't keep the others.
 func (s *Store) endShares(ctx context.Context, now time.Time) error {
 	var failed []error
-	err := s.eachShare(ctx, s.prefix+sharesFolder, func(key string, share artifact.Share) error {
+	err := s.eachShare(ctx, s.prefix+sharePrefix, func(key string, share artifact.Share) error {
 		if !now.Before(share.Until) {
 			failed = append(failed, s.remove(ctx, key))
 		}

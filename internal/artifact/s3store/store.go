@@ -4,7 +4,7 @@
 //
 //	art_…, in_…        an object each: its bytes, and its Meta as JSON in the metadata "unitask"
 //	due/TIME-art_…     an empty entry for each object that expires, in the order of time
-//	uploads/OWNER/…    an empty entry for each share that an owner's uploads take, which its name describes
+//	upload-OWNER-…     an empty entry for each share that an owner's uploads take, which its name describes
 //	probe              shows that the store honours conditions
 //
 // An object becomes complete in one request, which has the condition that there is no object of its name. Its entry is
