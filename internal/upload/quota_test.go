@@ -73,6 +73,10 @@ func testExpires(t *testing.T, b *bench) {
 			t.Error(err)
 		}
 	}
+	b.clock.after.Store(int64(24 * time.Hour))
+	if _, err := b.nodes[0].Get(ctx, open.ID); fault.CodeOf(err) != fault.NotFound {
+		t.Errorf("at its end, before a sweep: %v, want NOT_FOUND", err)
+	}
 	sweep(26 * time.Hour)
 	if _, err := b.nodes[0].Receive(ctx, open.ID, 500, bytes.NewReader(file(1000)[500:])); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("after its time: %v, want NOT_FOUND", err)
