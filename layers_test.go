@@ -29,7 +29,7 @@ var (
 	engine  = []string{"store", "task", "account", "fault", "jsonwrite", "disk", "webhook"}
 )
 
-// layers is the table, by directory below internal, or by directory elsewhere.
+// layers is the table, by directory below internal, or by directory elsewhere; unitask/client is the directory client.
 var layers = map[string]layer{
 	"aaguard": {floor: 0},
 	"bulk":    {floor: 0},
@@ -111,6 +111,8 @@ var layers = map[string]layer{
 
 	"routing":  {floor: 4, may: []string{"supplier", "catalog", "task", "fault", "jsonread"}},
 	"policy":   {floor: 4, may: []string{"supplier", "catalog", "account", "task", "fault"}},
+	"unitask/client": {floor: 5, may: []string{"sse"}}, // for other programs, which it leads to no other package
+
 	"simulate": {floor: 5, may: []string{"routing", "supplier", "catalog", "task", "fault"}},
 	"gate":     {floor: 4, may: []string{"account", "store", "catalog", "fault", "task"}},
 

@@ -58,6 +58,15 @@ func skipDir(root, dir, name string) error {
 	return nil
 }
 
+// rowOf returns the name of a directory in the table of layers: without internal, and with the module for the package
+// that other programs import, as internal has one of its name.
+func rowOf(at string) string {
+	if at == "client" {
+		return module + "/" + at
+	}
+	return strings.TrimPrefix(at, "internal/")
+}
+
 func parseInto(found map[string]pkg, root, file string) error {
 	src, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly|parser.ParseComments)
 	if err != nil {
@@ -68,7 +77,7 @@ func parseInto(found map[string]pkg, root, file string) error {
 		return err
 	}
 	at := filepath.ToSlash(rel)
-	dir := strings.TrimPrefix(at, "internal/")
+	dir := rowOf(at)
 	p, ok := found[dir]
 	if !ok {
 		p = pkg{at: at, imports: map[string][]string{}, inTests: map[string][]string{}}
@@ -89,7 +98,7 @@ func parseInto(found map[string]pkg, root, file string) error {
 			return err
 		}
 		if dep, ours := strings.CutPrefix(full, module+"/"); ours {
-			dep = strings.TrimPrefix(dep, "internal/")
+			dep = rowOf(dep)
 			into[dep] = append(into[dep], filepath.Base(file))
 		}
 	}
