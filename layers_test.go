@@ -109,8 +109,8 @@ var layers = map[string]layer{
 
 	"test/crash/invariant": {floor: 3, may: []string{"api", "task"}},
 
-	"routing":  {floor: 4, may: []string{"supplier", "catalog", "task", "fault", "jsonread"}},
-	"policy":   {floor: 4, may: []string{"supplier", "catalog", "account", "task", "fault"}},
+	"routing":        {floor: 4, may: []string{"supplier", "catalog", "task", "fault", "jsonread"}},
+	"policy":         {floor: 4, may: []string{"supplier", "catalog", "account", "task", "fault"}},
 	"unitask/client": {floor: 5, may: []string{"sse"}}, // for other programs, which it leads to no other package
 
 	"simulate": {floor: 5, may: []string{"routing", "supplier", "catalog", "task", "fault"}},
@@ -129,7 +129,7 @@ var layers = map[string]layer{
 
 	"server":         {floor: 6, below: true, may: []string{"server/console"}},
 	"server/console": {floor: 6, below: true},
-	"client":         {floor: 6, may: []string{"api", "task", "catalog", "fault", "secret", "sse"}},
+	"client":         {floor: 6, may: []string{"unitask/client", "api", "task", "catalog", "fault", "secret"}},
 
 	"metrics": {floor: 7, below: true},
 	"submit":  {floor: 7, may: []string{"account", "api", "client", "fault", "hint", "journal", "shown", "snippet", "task"}},

@@ -40,6 +40,11 @@ type Answer struct {
 	Header http.Header
 }
 
+// RetryAfter is the pause that the answer advises, 0 without one.
+func (a Answer) RetryAfter() time.Duration {
+	return parseRetryAfter(a.Header.Get("Retry-After"), time.Now())
+}
+
 // Do makes one request with the client's key, for parts of the API without a method of their own. The answer's JSON goes
 // to out, unless that is nil; if out is an io.Writer, the answer goes there as it comes. An answer that is no success is
 // an *Error; 304 and 204 are successes without a value. It isn't tried again.

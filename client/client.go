@@ -82,18 +82,25 @@ func New(baseURL, key string, options ...Option) (*Client, error) {
 	if key != "" {
 		c.key = func(context.Context, string) (string, error) { return key, nil }
 	}
-	for _, o := range options {
-		o(c)
-	}
+	c = c.With(options...)
 	if c.key == nil {
 		return nil, errors.New("unitask: a client needs a key")
 	}
-	api, files := *c.api, *c.api
+	return c, nil
+}
+
+// With returns a client of the same service with other options, which shares the connections of this one.
+func (c *Client) With(options ...Option) *Client {
+	other := *c
+	for _, o := range options {
+		o(&other)
+	}
+	api, files := *other.api, *other.api
 	api.CheckRedirect = noRedirect
 	api.Jar, files.Jar = nil, nil
 	files.CheckRedirect = nil
-	c.api, c.files = &api, &files
-	return c, nil
+	other.api, other.files = &api, &files
+	return &other
 }
 
 // BaseURL returns the address this client calls, without a trailing slash.

@@ -185,5 +185,5 @@ func (o *creation) createOnce(ctx context.Context) (*revision, error) {
 // take keeps the values of an answer's head.
 func (r *revision) take(a Answer) {
 	r.replayed = a.Header.Get(headerReplayed) == "true"
-	r.retryAfter = parseRetryAfter(a.Header.Get("Retry-After"), time.Now())
+	r.retryAfter = a.RetryAfter()
 }

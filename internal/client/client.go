@@ -1,33 +1,26 @@
-// Package client speaks the service's wire: capabilities, tasks, artifacts, and the operator's
-// socket of a server on this machine.
+// Package client is the commands' layer on the library unitask/client: the same calls with the types of package api and
+// the errors of package fault, the profiles and keys of this machine, and the operator's socket of a server on it.
 //
-// A Client sends its key to one place, the base URL it was made for: it follows no redirect of the API and fetches
-// artifacts, whose URLs are signed, without the key. It sends a creation again under the same Idempotency-Key if that
-// is safe, and reads a task every two to five seconds, never more often. Errors of the service are *Error and unwrap
-// to *fault.Error; a server that can't be reached is *UnreachableError. Whatever is kept on this machine, profiles,
-// holds no key.
+// How requests are sent, retried and followed is the library's. Errors of the service are *Error and unwrap to
+// *fault.Error; a server that can't be reached is *UnreachableError. Whatever is kept on this machine, profiles, holds
+// no key.
 package client
 
 import (
 	"context"
-	"net"
+	"io"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
+	library "unitask/client"
+	"unitask/internal/api"
 	"unitask/internal/fault"
 	"unitask/internal/secret"
 )
 
 // DefaultBaseURL is the default address of a server.
 const DefaultBaseURL = "http://127.0.0.1:8420"
-
-const (
-	dialTimeout  = 10 * time.Second // a host that drops packets shouldn't look like a slow one
-	callTimeout  = 30 * time.Second // of one request, beside the wait it asks for
-	createWindow = 60 * time.Second // the longest a creation is held
-)
 
 // KeyFunc returns the key to send. It is called before each request and may cache.
 type KeyFunc func(context.Context) (secret.Value, error)
@@ -42,69 +35,81 @@ type Config struct {
 	OnRetry    func(Retry)  // optional; told before each pause after a lost connection or a retryable error
 }
 
-// Retry says why a request is sent again, and after which pause.
-type Retry struct {
-	Err        error
-	Pause      time.Duration
-	Try, Tries int // which try of how many comes next; 0 for the reads of a task, which have no such bound
-}
+// Retry says why a request is sent again, and after which pause. Its error has a code of package fault.
+type Retry = library.Retry
 
 // Client calls one service with one key. It is safe for concurrent use.
 type Client struct {
-	base      *url.URL
-	key       KeyFunc
-	renew     KeyFunc
-	api       *http.Client // follows no redirect
-	files     *http.Client // never carries the key
-	userAgent string
-	onRetry   func(Retry)
+	library *library.Client
+	onRetry func(Retry)
 }
 
 // New checks the configuration and returns a client. It sends no request.
 func New(c Config) (*Client, error) {
-	base, err := ParseBaseURL(c.BaseURL)
-	if err != nil {
-		return nil, err
-	}
 	if c.Key == nil {
 		return nil, fault.New(fault.Internal, "a client needs a key")
 	}
-	if c.HTTPClient == nil {
-		c.HTTPClient = &http.Client{Transport: transport()}
+	made := &Client{onRetry: c.OnRetry}
+	if made.onRetry == nil {
+		made.onRetry = func(Retry) {}
 	}
-	if c.OnRetry == nil {
-		c.OnRetry = func(Retry) {}
+	options := []library.Option{library.WithKeyFunc(c.key), library.WithOnRetry(retold(made.onRetry))}
+	if c.HTTPClient != nil {
+		options = append(options, library.WithHTTPClient(c.HTTPClient))
 	}
-	api, files := *c.HTTPClient, *c.HTTPClient
-	api.CheckRedirect = noRedirect
-	api.Jar, files.Jar = nil, nil
-	files.CheckRedirect = nil
-	return &Client{
-		base: base, key: c.Key, renew: c.Renew, api: &api, files: &files,
-		userAgent: c.UserAgent, onRetry: c.OnRetry,
-	}, nil
+	if c.UserAgent != "" {
+		options = append(options, library.WithUserAgent(c.UserAgent))
+	}
+	var err error
+	made.library, err = library.New(c.BaseURL, "", options...)
+	return made, translated(err)
+}
+
+// key is the library's way to the key.
+func (c Config) key(ctx context.Context, refused string) (string, error) {
+	switch {
+	case refused == "":
+		v, err := c.Key(ctx)
+		return v.Reveal(), err
+	case c.Renew == nil:
+		return refused, nil
+	default:
+		v, err := c.Renew(ctx)
+		return v.Reveal(), err
+	}
+}
+
+// retold has f hear of errors with codes of package fault.
+func retold(f func(Retry)) func(Retry) {
+	return func(r Retry) {
+		r.Err = translated(r.Err)
+		f(r)
+	}
 }
 
 // BaseURL returns the address this client calls, without a trailing slash.
-func (c *Client) BaseURL() string { return c.base.String() }
+func (c *Client) BaseURL() string { return c.library.BaseURL() }
 
 // ParseBaseURL reads an absolute http or https URL without user, query and fragment; a trailing
 // slash is cut.
 func ParseBaseURL(text string) (*url.URL, error) {
-	u, err := url.Parse(strings.TrimRight(text, "/"))
-	switch {
-	case err != nil, u.Host == "", u.Scheme != "http" && u.Scheme != "https":
-		return nil, fault.Invalid("base URL", "must look like "+DefaultBaseURL)
-	case u.User != nil:
-		return nil, fault.Invalid("base URL", "must not hold a user or a password")
-	case u.RawQuery != "", u.ForceQuery, u.Fragment != "":
-		return nil, fault.Invalid("base URL", "must not have a query or a fragment")
-	}
-	return u, nil
+	u, err := library.ParseBaseURL(text)
+	return u, translated(err)
 }
 
-func transport() *http.Transport {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.DialContext = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}).DialContext
-	return t
+// NewIdempotencyKey returns a fresh key.
+func NewIdempotencyKey() string { return library.NewIdempotencyKey() }
+
+// PollInterval returns the time between the starts of two reads of a task, from the service's advice.
+func PollInterval(advised time.Duration) time.Duration { return library.PollInterval(advised) }
+
+// Download writes the artifact to w and checks its size and SHA-256. Bytes written before an error must not be used.
+func (c *Client) Download(ctx context.Context, a api.Artifact, w io.Writer) error {
+	return translated(c.library.Download(ctx, library.Artifact{ID: a.ID, URL: a.URL, Bytes: a.Bytes, SHA256: a.SHA256}, w))
+}
+
+// do makes one request.
+func do[T any](ctx context.Context, c *library.Client, r library.Call) (out T, a library.Answer, err error) {
+	a, err = c.Do(ctx, r, &out)
+	return out, a, translated(err)
 }

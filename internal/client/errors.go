@@ -2,9 +2,8 @@ package client
 
 import (
 	"errors"
-	"fmt"
-	"net/http"
 
+	library "unitask/client"
 	"unitask/internal/fault"
 )
 
@@ -22,6 +21,9 @@ func (e *Error) Error() string { return e.Fault.Error() }
 // Unwrap returns the error with its code.
 func (e *Error) Unwrap() error { return e.Fault }
 
+// UnreachableError reports that no answer came: the connection was refused or lost.
+type UnreachableError = library.UnreachableError
+
 // RequestID returns the id of the request that err came from, "" without one.
 func RequestID(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok {
@@ -30,40 +32,19 @@ func RequestID(err error) string {
 	return ""
 }
 
-// UnreachableError reports that no answer came: the connection was refused or lost.
-type UnreachableError struct {
-	Where string // base URL or socket
-	cause error
-}
-
-// Error names the place and the network's error, never a key or a query.
-func (e *UnreachableError) Error() string {
-	return fmt.Sprintf("no answer from %s: %v", e.Where, e.cause)
-}
-
-// Unwrap returns the network's error.
-func (e *UnreachableError) Unwrap() error { return e.cause }
-
-// foreign is an answer without the service's body: a proxy's, or another server's.
-func foreign(status int, requestID string) *Error {
-	f := fault.Newf(codeOfStatus(status), "the answer (HTTP %d) doesn't come from this service; is the base URL right?", status)
-	return &Error{Fault: f, Status: status, RequestID: requestID, Foreign: true}
-}
-
-// codeOfStatus is the best guess without a code: a proxy's errors for a restarting server may be retried, others not.
-func codeOfStatus(status int) fault.Code {
-	switch status {
-	case http.StatusUnauthorized:
-		return fault.Unauthenticated
-	case http.StatusNotFound:
-		return fault.NotFound
-	case http.StatusTooManyRequests:
-		return fault.RateLimitExceeded
-	case http.StatusServiceUnavailable:
-		return fault.CapacityExhausted
-	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
-		return fault.ProviderUnavailable
-	default:
-		return fault.InvalidRequest
+// translated returns an error of the library with a code of package fault, and any other as it is.
+func translated(err error) error {
+	e, coded := errors.AsType[*library.Error](err)
+	if !coded {
+		return err
 	}
+	f := fault.Wrap(fault.Code(e.Code), e.Unwrap(), e.Message)
+	f.RetryAfter, f.TaskID, f.Final = e.RetryAfter, e.TaskID, f.Code.Retryable() && !e.Retryable
+	for _, d := range e.Details {
+		f.Details = append(f.Details, fault.Detail(d))
+	}
+	if e.Status == 0 { // it is no answer
+		return f
+	}
+	return &Error{Fault: f, Status: e.Status, RequestID: e.RequestID, Foreign: e.Foreign}
 }

@@ -249,14 +249,14 @@ func TestStreamRefused(t *testing.T) {
 			})(r)
 		})
 		c := mustClient(t, client.Config{HTTPClient: &http.Client{Transport: transport}})
-		_, err := c.Create(t.Context(), request("text.chat"), client.CreateOptions{OnText: func(string) {}})
+		_, err := c.Finish(t.Context(), request("text.chat"), client.CreateOptions{}, nil)
 		if diff := cmp.Diff(map[string]int{sse.ContentType: 6}, accepts); diff != "" || fault.CodeOf(err) != fault.CapacityExhausted {
 			t.Errorf("%v, requests (-want +got):\n%s", err, diff)
 		}
 	})
 }
 
-// FuzzStream takes any bytes for a stream: it ends with a task or an error, and tells no empty piece.
+// FuzzStream takes any bytes for a stream: it ends with an ended task or an error, and tells no empty piece.
 func FuzzStream(f *testing.F) {
 	for _, seed := range []string{"", "event: task\ndata: {\"id\":\"task_1\",\"state\":\"succeeded\"}\n\n", "event: delta\ndata: {\"text\":\"a\"}\n\n", "event: task\ndata: {\n\n"} {
 		f.Add(seed)
@@ -269,12 +269,12 @@ func FuzzStream(f *testing.F) {
 			return &http.Response{StatusCode: http.StatusOK, Header: h, Body: io.NopCloser(strings.NewReader(stream))}, nil
 		})
 		c := mustClient(t, client.Config{HTTPClient: &http.Client{Transport: transport}, OnRetry: func(client.Retry) { cancel() }})
-		got, err := c.Create(ctx, request("text.chat"), client.CreateOptions{OnText: func(piece string) {
+		got, err := c.Finish(ctx, request("text.chat"), client.CreateOptions{OnText: func(piece string) {
 			if piece == "" {
 				t.Error("an empty piece")
 			}
-		}})
-		if (err == nil) != (got.Task.ID != "") {
+		}}, nil)
+		if (err == nil) != got.State.Terminal() {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	library "unitask/client"
 	"unitask/internal/api"
 	"unitask/internal/fault"
 	"unitask/internal/task"
@@ -15,12 +16,15 @@ import (
 
 // Capabilities returns the directory that the key may call, sorted by name.
 func (c *Client) Capabilities(ctx context.Context) ([]api.Capability, error) {
-	a, err := send[api.CapabilityList](ctx, c, call{method: http.MethodGet, path: api.PathCapabilities, limit: callTimeout})
+	list, _, err := do[api.CapabilityList](ctx, c.library, library.Call{Path: api.PathCapabilities})
 	if e, ok := errors.AsType[*Error](err); ok && e.Fault.Code == fault.NotFound {
 		e.Foreign = true // every service has its directory
 	}
-	return a.value.Data, err
+	return list.Data, err
 }
+
+// readLimit is how long the answer to a read may take, beside the wait that it asks for.
+const readLimit = 30 * time.Second
 
 // GetOptions make a read conditional.
 type GetOptions struct {
@@ -38,15 +42,6 @@ type Reading struct {
 
 // Get reads a task once.
 func (c *Client) Get(ctx context.Context, id string, o GetOptions) (Reading, error) {
-	a, err := send[api.Task](ctx, c, reading(id, o))
-	if err != nil {
-		return Reading{}, err
-	}
-	return readingOf(a), nil
-}
-
-// reading is the call that reads a task.
-func reading(id string, o GetOptions) call {
 	h := http.Header{}
 	if o.ETag != "" {
 		h.Set("If-None-Match", o.ETag)
@@ -54,11 +49,11 @@ func reading(id string, o GetOptions) call {
 	if s := int(min(o.Wait, api.MaxWait) / time.Second); s > 0 {
 		h.Set(api.HeaderPrefer, "wait="+strconv.Itoa(s))
 	}
-	return call{method: http.MethodGet, path: taskPath(id), header: h, limit: callTimeout + o.Wait}
-}
-
-func readingOf(a answer[api.Task]) Reading {
-	return Reading{Task: a.value, NotModified: a.status == http.StatusNotModified, ETag: a.etag, RetryAfter: a.retryAfter}
+	now, a, err := do[api.Task](ctx, c.library, library.Call{Path: taskPath(id), Header: h, Limit: readLimit + o.Wait})
+	if err != nil {
+		return Reading{}, err
+	}
+	return Reading{Task: now, NotModified: a.Status == http.StatusNotModified, ETag: a.Header.Get("ETag"), RetryAfter: a.RetryAfter()}, nil
 }
 
 // ListOptions select tasks; zero members select all.
@@ -86,20 +81,24 @@ func (c *Client) List(ctx context.Context, o ListOptions) (api.TaskList, error) 
 	if o.Limit > 0 {
 		q.Set("limit", strconv.Itoa(o.Limit))
 	}
-	a, err := send[api.TaskList](ctx, c, call{method: http.MethodGet, path: api.PathTasks, query: q, limit: callTimeout})
-	return a.value, err
+	path := api.PathTasks
+	if len(q) > 0 {
+		path += "?" + q.Encode()
+	}
+	page, _, err := do[api.TaskList](ctx, c.library, library.Call{Path: path})
+	return page, err
 }
 
 // Cancel asks the service to stop a task; asking again is a no-op.
 func (c *Client) Cancel(ctx context.Context, id string) (api.Task, error) {
-	a, err := send[api.Task](ctx, c, call{method: http.MethodPost, path: taskPath(id) + "/cancel", limit: callTimeout})
-	return a.value, err
+	now, _, err := do[api.Task](ctx, c.library, library.Call{Method: http.MethodPost, Path: taskPath(id) + "/cancel"})
+	return now, err
 }
 
 // Timeline returns the recorded states of a task with their times.
 func (c *Client) Timeline(ctx context.Context, id string) ([]api.Move, error) {
-	a, err := send[api.Timeline](ctx, c, call{method: http.MethodGet, path: taskPath(id) + "/timeline", limit: callTimeout})
-	return a.value.Data, err
+	all, _, err := do[api.Timeline](ctx, c.library, library.Call{Path: taskPath(id) + "/timeline"})
+	return all.Data, err
 }
 
 func taskPath(id string) string { return api.PathTasks + "/" + url.PathEscape(id) }

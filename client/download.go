@@ -12,9 +12,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"unitask/internal/api"
-	"unitask/internal/fault"
 )
 
 const (
@@ -24,7 +21,7 @@ const (
 
 // Download writes the artifact to w and checks its size and SHA-256. A broken connection is resumed at its last byte.
 // The URL is signed, so no key is sent, wherever it points. Bytes written before an error must not be used.
-func (c *Client) Download(ctx context.Context, a api.Artifact, w io.Writer) error {
+func (c *Client) Download(ctx context.Context, a Artifact, w io.Writer) error {
 	target, err := c.artifactURL(a)
 	if err != nil {
 		return err
@@ -34,23 +31,26 @@ func (c *Client) Download(ctx context.Context, a api.Artifact, w io.Writer) erro
 		return err
 	}
 	if got := hex.EncodeToString(d.sum.Sum(nil)); !strings.EqualFold(got, a.SHA256) {
-		return fault.Newf(fault.Internal, "artifact %s arrived damaged: its SHA-256 isn't the announced one", a.ID)
+		return damaged("artifact " + a.ID + " arrived damaged: its SHA-256 isn't the announced one")
 	}
 	return nil
 }
 
+// damaged is an error that another try doesn't mend.
+func damaged(message string) *Error { return &Error{Code: CodeInternal, Message: message} }
+
 // artifactURL takes an absolute URL, or one relative to the base URL.
-func (c *Client) artifactURL(a api.Artifact) (string, error) {
+func (c *Client) artifactURL(a Artifact) (string, error) {
 	u, err := c.base.Parse(a.URL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return "", fault.Newf(fault.Internal, "artifact %s has no usable URL", a.ID)
+		return "", damaged("artifact " + a.ID + " has no usable URL")
 	}
 	return u.String(), nil
 }
 
 type download struct {
 	client   *Client
-	artifact api.Artifact
+	artifact Artifact
 	target   string
 	etag     string
 	written  int64
@@ -105,7 +105,7 @@ func (d *download) fetch(ctx context.Context) error {
 func (d *download) open(ctx context.Context) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, d.target, nil)
 	if err != nil {
-		return nil, fault.Newf(fault.Internal, "artifact %s has no usable URL", d.artifact.ID)
+		return nil, damaged("artifact " + d.artifact.ID + " has no usable URL")
 	}
 	req.Header.Set("Accept-Encoding", "identity") // ranges and sizes count the file's own bytes
 	if d.written > 0 {
@@ -122,8 +122,8 @@ func (d *download) open(ctx context.Context) (*http.Response, error) {
 		strings.HasPrefix(resp.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", d.written))
 	if resp.StatusCode != http.StatusOK && !resumed {
 		defer func() { _ = resp.Body.Close() }()
-		raw, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
-		return nil, refusal(resp, raw, ParseRetryAfter(resp.Header.Get("Retry-After"), time.Now()))
+		raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+		return nil, refusal(resp, raw)
 	}
 	if tag := resp.Header.Get("ETag"); !strings.HasPrefix(tag, "W/") {
 		d.etag = tag
@@ -138,9 +138,7 @@ func (d *download) copy(body io.Reader, alive func()) error {
 		n, err := body.Read(buf)
 		alive()
 		if d.written+int64(n) > d.artifact.Bytes {
-			return &fault.Error{
-				Code: fault.Internal, Message: "artifact " + d.artifact.ID + " is longer than announced", Final: true,
-			}
+			return damaged("artifact " + d.artifact.ID + " is longer than announced")
 		}
 		if n > 0 {
 			if _, werr := d.w.Write(buf[:n]); werr != nil {

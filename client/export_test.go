@@ -1,0 +1,4 @@
+package client
+
+// ParseRetryAfter is parseRetryAfter for tests.
+var ParseRetryAfter = parseRetryAfter
