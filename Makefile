@@ -119,7 +119,8 @@ openai-go: npm ## Call the real binary by OpenAI's library for Go, of test/opena
 
 golden: ## Write the generated pages anew
 	$(GO) test ./internal/task -run TestStateMachinePage -update
-	$(GO) test . -run TestDesignTable -update
+	$(GO) test . -run TestDesignPackages -update
+	$(GO) generate ./client
 
 reproducible: ## Build twice in different folders and compare the hashes
 	$(CI) reproducible

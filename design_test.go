@@ -99,7 +99,7 @@ func designTable(found map[string]pkg) string {
 }
 
 // mapPath matches a file or a directory that docs/design.md names.
-var mapPath = regexp.MustCompile("`((?:cmd|internal|docs|test|packaging)/[A-Za-z0-9_./-]+)`")
+var mapPath = regexp.MustCompile("`((?:client|cmd|internal|docs|test|packaging)/[A-Za-z0-9_./-]+)`")
 
 // TestDesignMap checks that the map of the code names files and directories that exist.
 func TestDesignMap(t *testing.T) {

@@ -18,7 +18,7 @@ var (
 // pages returns the paths of the documentation.
 func pages(t *testing.T) []string {
 	t.Helper()
-	found := []string{"README.md", "SECURITY.md"}
+	found := []string{"README.md", "SECURITY.md", "client/README.md"}
 	for _, pattern := range []string{"docs/*.md", "docs/design/*.md", "deploy/*.md", "deploy/*/*.md", "deploy/helm/*/*.md"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil {
