@@ -44,7 +44,15 @@ type KeyFunc func(ctx context.Context, refused string) (string, error)
 type Option func(*Client)
 
 // WithHTTPClient makes requests by h, whose cookies and redirect policy aren't used. Its Timeout would end streams too.
-func WithHTTPClient(h *http.Client) Option { return func(c *Client) { c.api = h } }
+// nil is one of the client's own.
+func WithHTTPClient(h *http.Client) Option {
+	return func(c *Client) {
+		if h == nil {
+			h = &http.Client{Transport: transport()}
+		}
+		c.api = h
+	}
+}
 
 // WithKeyFunc asks f for the key in place of a fixed one. No key, "", sends none.
 func WithKeyFunc(f KeyFunc) Option { return func(c *Client) { c.key = f } }

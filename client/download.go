@@ -20,7 +20,8 @@ const (
 )
 
 // Download writes the artifact to w and checks its size and SHA-256. A broken connection is resumed at its last byte.
-// The URL is signed, so no key is sent, wherever it points. Bytes written before an error must not be used.
+// The URL is signed, so no key is sent, wherever it points; an hour after the task was read it may have expired, and Get
+// makes a fresh one. Bytes written before an error must not be used.
 func (c *Client) Download(ctx context.Context, a Artifact, w io.Writer) error {
 	target, err := c.artifactURL(a)
 	if err != nil {

@@ -24,7 +24,7 @@ func WithIdempotencyKey(key string) CallOption { return func(o *creation) { o.ke
 // WithWait has the service hold its answer to Submit until the task has ended, whole seconds up to 60; 0 answers at
 // once. Without it, the service decides by the capability.
 func WithWait(d time.Duration) CallOption {
-	return func(o *creation) { o.wait = strconv.Itoa(int(min(d, maxWait) / time.Second)) }
+	return func(o *creation) { o.wait = strconv.Itoa(int(min(max(d, 0), maxWait) / time.Second)) }
 }
 
 // NewIdempotencyKey returns a fresh key: 128 random bits in hexadecimal.
