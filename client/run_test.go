@@ -250,14 +250,12 @@ func TestNotRetried(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := 0
-			c, err := client.New("http://service.test", "x", client.WithHTTPClient(&http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) {
+			c := overHandler(t, func(w http.ResponseWriter, _ *http.Request) {
 				n++
-				return answered(func(w http.ResponseWriter) { w.WriteHeader(tt.status); _, _ = w.Write([]byte(tt.body)) }), nil
-			})}))
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = c.TextChat(t.Context(), client.TextChatInput{Prompt: "hi"})
+				w.WriteHeader(tt.status)
+				_, _ = w.Write([]byte(tt.body))
+			})
+			_, err := c.TextChat(t.Context(), client.TextChatInput{Prompt: "hi"})
 			if e, ok := errors.AsType[*client.Error](err); !ok || e.Foreign != (name == "another server") || n != tt.want {
 				t.Errorf("%v after %d requests, want %d", err, n, tt.want)
 			}

@@ -20,65 +20,6 @@ import (
 
 var errReset = errors.New("connection reset")
 
-func TestCreateRetries(t *testing.T) {
-	lost := roundTripper(func(*http.Request) (*http.Response, error) { return nil, errReset })
-	refuse := func(e *fault.Error) roundTripper {
-		return serve(func(w http.ResponseWriter, _ *http.Request) { writeFault(w, e) })
-	}
-	final := fault.New(fault.ProviderTimeout, "too late")
-	final.Final = true
-	tests := []struct {
-		name     string
-		failing  roundTripper
-		failures int
-		want     fault.Code // of the error; "" for success
-		requests int
-		least    time.Duration
-	}{
-		{"at once", lost, 0, "", 1, 0},
-		{"lost connections", lost, 3, "", 4, 0},
-		{"lost for good", lost, 99, fault.Internal, 6, 0},
-		{"full, with advice", refuse(fault.New(fault.CapacityExhausted, "full").WithRetryAfter(4 * time.Second)), 2, "", 3, 8 * time.Second},
-		{"a task that fails and fails", refuse(fault.New(fault.ProviderTimeout, "late").WithTask("task_1")), 99, fault.ProviderTimeout, 3, 0},
-		{"advice that adds up", refuse(fault.New(fault.CapacityExhausted, "full").WithRetryAfter(50 * time.Second)), 99, fault.CapacityExhausted, 4, 150 * time.Second},
-		{"timed out", refuse(fault.New(fault.ProviderTimeout, "late").WithRetryAfter(time.Second)), 1, "", 2, time.Second},
-		{"an advice over a minute", refuse(fault.New(fault.RateLimitExceeded, "budget").WithRetryAfter(time.Hour)), 99, fault.RateLimitExceeded, 1, 0},
-		{"past its last reopening", refuse(final), 99, fault.ProviderTimeout, 1, 0},
-		{"a wrong request", refuse(fault.Invalid("input", "is wrong")), 99, fault.InvalidRequest, 1, 0},
-		{"a conflict", refuse(fault.New(fault.IdempotencyConflict, "another request")), 99, fault.IdempotencyConflict, 1, 0},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				keys := map[string]int{}
-				requests := 0
-				transport := roundTripper(func(r *http.Request) (*http.Response, error) {
-					requests++
-					keys[r.Header.Get(api.HeaderIdempotencyKey)]++
-					if requests <= tt.failures {
-						return tt.failing(r)
-					}
-					return serve(func(w http.ResponseWriter, _ *http.Request) {
-						writeJSON(w, http.StatusOK, api.Task{ID: "task_1", State: task.Succeeded})
-					})(r)
-				})
-				started := time.Now()
-				c := mustClient(t, client.Config{HTTPClient: &http.Client{Transport: transport}})
-				_, err := c.Create(t.Context(), request("text.chat"), client.CreateOptions{})
-				if got := fault.CodeOf(err); got != tt.want {
-					t.Errorf("error %v, want code %q", err, tt.want)
-				}
-				if requests != tt.requests || len(keys) != 1 {
-					t.Errorf("%d requests under %d keys, want %d under 1", requests, len(keys), tt.requests)
-				}
-				if took := time.Since(started); took < tt.least || took > tt.least+time.Minute {
-					t.Errorf("took %v, want at least %v and not a minute more", took, tt.least)
-				}
-			})
-		})
-	}
-}
-
 // TestFinishReopens: a task that is done elsewhere and fails is tried again under its key, twice at most
 // and told each time.
 func TestFinishReopens(t *testing.T) {
@@ -158,36 +99,6 @@ func TestCreateAnswer(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("created (-want +got):\n%s", diff)
-	}
-}
-
-func TestCreateStopsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
-		c := overHandler(t, func(w http.ResponseWriter, _ *http.Request) {
-			writeFault(w, fault.New(fault.CapacityExhausted, "full").WithRetryAfter(5*time.Second))
-		})
-		started := time.Now()
-		_, err := c.Create(ctx, request(""), client.CreateOptions{})
-		if took := time.Since(started); took != 100*time.Millisecond || err == nil {
-			t.Errorf("ended after %v with %v, want an error after 100ms", took, err)
-		}
-	})
-}
-
-func TestNewIdempotencyKey(t *testing.T) {
-	seen := map[string]bool{}
-	for range 100 {
-		seen[client.NewIdempotencyKey()] = true
-	}
-	for key := range seen {
-		if len(key) != 32 {
-			t.Errorf("key %q has %d characters, want 32 hexadecimal ones", key, len(key))
-		}
-	}
-	if len(seen) != 100 {
-		t.Errorf("%d different keys of 100", len(seen))
 	}
 }
 

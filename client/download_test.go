@@ -17,16 +17,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"unitask/internal/api"
-	"unitask/internal/client"
+	"unitask/client"
 	"unitask/internal/fault"
 )
 
 var content = bytes.Repeat([]byte("0123456789abcdef"), 1<<14) // 256 KiB
 
-func artifactAt(url string) api.Artifact {
+func artifactAt(url string) client.Artifact {
 	sum := sha256.Sum256(content)
-	return api.Artifact{ID: "art_1", URL: url, Bytes: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}
+	return client.Artifact{ID: "art_1", URL: url, Bytes: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}
 }
 
 func TestDownload(t *testing.T) {
@@ -88,9 +87,9 @@ func TestDownload(t *testing.T) {
 			}))
 			defer server.Close()
 			var got bytes.Buffer
-			c := mustClient(t, client.Config{BaseURL: server.URL})
+			c := at(t, server.URL)
 			err := c.Download(t.Context(), artifactAt(server.URL+"/artifacts/art_1?signature=s3cret"), &got)
-			if fault.CodeOf(err) != tt.want {
+			if codeOf(err) != tt.want {
 				t.Errorf("error %v, want code %q", err, tt.want)
 			}
 			if err == nil && !bytes.Equal(got.Bytes(), content) {
@@ -121,7 +120,7 @@ func TestDownloadSendsNoKey(t *testing.T) {
 	}
 	bucket := watch(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content) })
 	own := watch(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, bucket.URL, http.StatusFound) })
-	c := mustClient(t, client.Config{BaseURL: own.URL})
+	c := at(t, own.URL)
 	for _, url := range []string{bucket.URL, own.URL, "/artifacts/art_1"} {
 		if err := c.Download(t.Context(), artifactAt(url), io.Discard); err != nil {
 			t.Errorf("artifact at %s: %v", url, err)
@@ -135,10 +134,10 @@ func TestDownloadSendsNoKey(t *testing.T) {
 func TestDownloadGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		requests := 0
-		c := mustClient(t, client.Config{HTTPClient: &http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) {
+		c := over(t, roundTripper(func(*http.Request) (*http.Response, error) {
 			requests++
 			return nil, errReset
-		})}})
+		}))
 		err := c.Download(t.Context(), artifactAt("http://bucket.test/x?signature=s3cret"), io.Discard)
 		if _, ok := errors.AsType[*client.UnreachableError](err); !ok || requests != 5 {
 			t.Errorf("ended with %v after %d requests, want an *UnreachableError after 5", err, requests)

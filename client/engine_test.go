@@ -1,0 +1,116 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"unitask/client"
+	"unitask/internal/api"
+	"unitask/internal/fault"
+)
+
+const testKey = "svc_test_0123456789"
+
+var errReset = errors.New("connection reset")
+
+// serve answers in the caller's goroutine, so that synctest owns all of time.
+func serve(h http.HandlerFunc) roundTripper {
+	return func(r *http.Request) (*http.Response, error) {
+		w := httptest.NewRecorder()
+		h(w, r)
+		if err := r.Context().Err(); err != nil {
+			return nil, err
+		}
+		return w.Result(), nil
+	}
+}
+
+// over returns a client whose requests a transport answers.
+func over(t *testing.T, transport http.RoundTripper, options ...client.Option) *client.Client {
+	t.Helper()
+	options = append(options, client.WithHTTPClient(&http.Client{Transport: transport}))
+	return at(t, "http://service.test/base/", options...)
+}
+
+func overHandler(t *testing.T, h http.HandlerFunc) *client.Client {
+	t.Helper()
+	return over(t, serve(h))
+}
+
+func at(t *testing.T, baseURL string, options ...client.Option) *client.Client {
+	t.Helper()
+	made, err := client.New(baseURL, testKey, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+func writeFault(w http.ResponseWriter, e *fault.Error) {
+	if e.RetryAfter > 0 {
+		w.Header().Set("Retry-After", "1")
+	}
+	writeJSON(w, api.Status(e), api.ErrorResponse{Error: api.ErrorOf(e), TaskID: e.TaskID, RequestID: "req_1"})
+}
+
+// codeOf returns the code of an error, INTERNAL if it has none.
+func codeOf(err error) fault.Code {
+	if err == nil {
+		return ""
+	}
+	if e, ok := errors.AsType[*client.Error](err); ok {
+		return fault.Code(e.Code)
+	}
+	return fault.Internal
+}
+
+// output is any output of the API.
+type output = api.Output
+
+// follow hears a task's events to its end.
+func follow(ctx context.Context, c *client.Client, id string, onChange func(api.Task)) (api.Task, error) {
+	return heard(client.Watch(ctx, c, &client.Task[output]{ID: id}), onChange, nil)
+}
+
+// finish creates a task and hears its events to its end.
+func finish(ctx context.Context, c *client.Client, onChange func(api.Task), onText func(string)) (api.Task, error) {
+	return heard(client.Stream(ctx, c, request()), onChange, onText)
+}
+
+func request() client.Body[output] {
+	return client.Body[output](`{"capability":"text.chat","input":{}}`)
+}
+
+// heard returns the last task of the events, which it tells.
+func heard(events iter.Seq2[client.Event[output], error], onChange func(api.Task), onText func(string)) (last api.Task, err error) {
+	for e, err := range events {
+		switch {
+		case errors.Is(err, client.ErrCanceled): // as its state says
+			return last, nil
+		case err != nil:
+			return last, err
+		case e.Task != nil:
+			last = api.Task{} // members that are absent now are no longer of it
+			if err := json.Unmarshal(e.Task.Raw(), &last); err != nil {
+				return last, err
+			}
+			if onChange != nil {
+				onChange(last)
+			}
+		case e.Delta != nil && onText != nil:
+			onText(e.Delta.Text)
+		}
+	}
+	return last, nil
+}
