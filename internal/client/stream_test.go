@@ -120,6 +120,28 @@ func TestStreamedFinish(t *testing.T) {
 	}
 }
 
+// TestFinishTellsATextOnce: the stream of a task that is read on after a cut begins its text anew, and none of it is told
+// a second time.
+func TestFinishTellsATextOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		running, ended := event(t, api.EventTask, api.Task{ID: "task_1", State: task.Running}), event(t, api.EventTask, api.Task{ID: "task_1", State: task.Succeeded})
+		one, two := event(t, api.EventDelta, api.Delta{Text: "one "}), event(t, api.EventDelta, api.Delta{Text: "two"})
+		streams := [][]string{{running, one}, {running, one, two, ended}}
+		c := mustClient(t, client.Config{HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			b := &body{pieces: streams[0], end: io.EOF, eager: true, ctx: r.Context()}
+			streams = streams[1:]
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {sse.ContentType}}, Body: b}, nil
+		})}})
+		told, retries := "", 0
+		got, err := c.Finish(t.Context(), request("text.chat"), client.CreateOptions{
+			OnText: func(piece string) { told += piece }, OnRetry: func(client.Retry) { retries++ },
+		}, nil)
+		if err != nil || got.State != task.Succeeded || told != "one " || retries != 0 {
+			t.Errorf("%+v, %v, told %q and %d retries of the creation", got, err, told, retries)
+		}
+	})
+}
+
 // TestFinishHearsStates: a creation whose text isn't wanted is a stream too, so that each state arrives when it is
 // reached.
 func TestFinishHearsStates(t *testing.T) {
