@@ -14,8 +14,8 @@ import (
 
 var goExample = regexp.MustCompile("(?s)```go\n(.*?)```")
 
-// TestGoLibrary runs the quickstart of the Go library in a module of its own, which has this one by a replace, and
-// compiles the README's other examples. No other module is downloaded.
+// TestGoLibrary runs the quickstart of the Go library in a module of its own, which has a copy of the library by a replace,
+// and compiles the README's other examples. No other module is downloaded.
 func TestGoLibrary(t *testing.T) {
 	need(t, "go")
 	root := fixture.Must(filepath.Abs("../.."))(t)
@@ -24,7 +24,15 @@ func TestGoLibrary(t *testing.T) {
 		t.Fatalf("%d examples in the library's README", len(examples))
 	}
 	h := newHost(t).start()
-	dir := t.TempDir()
+	dir, copied := t.TempDir(), t.TempDir()
+	for _, part := range []string{"client", "internal/sse"} {
+		if err := os.CopyFS(filepath.Join(copied, part), os.DirFS(filepath.Join(root, part))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"go.mod", "go.sum"} {
+		writeFile(t, filepath.Join(copied, name), string(fixture.Must(os.ReadFile(filepath.Join(root, name)))(t)))
+	}
 	run := func(args ...string) string {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), "go", args...)
@@ -37,7 +45,7 @@ func TestGoLibrary(t *testing.T) {
 		return string(out)
 	}
 	run("mod", "init", "example.com/program")
-	run("mod", "edit", "-require=unitask@v0.0.0", "-replace=unitask="+root)
+	run("mod", "edit", "-require=unitask@v0.0.0", "-replace=unitask="+copied)
 	writeFile(t, filepath.Join(dir, "main.go"), examples[0][1])
 	said := run("run", ".")
 	if !strings.Contains(strings.ToLower(said), "hello") || !strings.HasSuffix(strings.TrimSpace(said), " USD") {
