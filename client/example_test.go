@@ -79,11 +79,11 @@ func ExampleClient_Upload() {
 		log.Fatal(err)
 	}
 	defer func() { _ = file.Close() }()
-	recording, err := c.Upload(ctx, file, "audio/wav")
+	sent, err := c.Upload(ctx, file, "audio/wav")
 	if err != nil {
 		log.Fatal(err)
 	}
-	task, err := c.AudioTranscribe(ctx, client.AudioTranscribeInput{Audio: recording})
+	task, err := c.AudioTranscribe(ctx, client.AudioTranscribeInput{Audio: sent.Media()})
 	if err != nil {
 		log.Fatal(err)
 	}

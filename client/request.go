@@ -52,8 +52,7 @@ type Media struct {
 	Artifact    string `json:"artifact,omitempty"`     // its id
 }
 
-// Artifact is a result file that the service keeps for a while. Download fetches it; a later request takes it as
-// Media{Artifact: a.ID}.
+// Artifact is a file that the service keeps for a while: a result, which Download fetches, or an upload.
 type Artifact struct {
 	ID          string    `json:"id"`
 	URL         string    `json:"url"` // signed, made afresh at each read; it expires
@@ -65,6 +64,9 @@ type Artifact struct {
 	Duration    *float64  `json:"duration_seconds"` // of videos and audio
 	ExpiresAt   time.Time `json:"expires_at"`
 }
+
+// Media is the artifact as a value of a later request.
+func (a Artifact) Media() Media { return Media{Artifact: a.ID} }
 
 // Vector is an embedding, of either encoding.
 type Vector []float32

@@ -51,7 +51,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("the picture: %+v, %v", seen, err)
 	}
 	larger, err := c.ImageUpscale(ctx, client.ImageUpscaleInput{
-		Image: client.Media{Artifact: made.Output.Images[0].ID}, Authorization: &client.Authorization{Person: "none"},
+		Image: made.Output.Images[0].Media(), Authorization: &client.Authorization{Person: "none"},
 	})
 	if err != nil || *larger.Output.Images[0].Width != 128 {
 		t.Errorf("%+v, %v", larger, err)

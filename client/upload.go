@@ -14,55 +14,102 @@ import (
 )
 
 const (
-	pathUploads = "/api/ai/v1/uploads"
-	uploadTries = 5 // in a row without a byte that arrived
-	// hashing is how long the service may be silent once it has every byte: it reads a large file once more.
-	hashing = 10 * time.Minute
+	pathUploads  = "/api/ai/v1/uploads"
+	uploadTries  = 8               // in a row without a byte that arrived
+	uploadIdle   = time.Minute     // without a byte that goes out: a service with a slow disk pauses
+	uploadFinish = 5 * time.Minute // from the last byte to the answer, before which the service reads all of them again
+	// firstPart is how much is sent alone at first: the service judges a file's type by its beginning, and a client that is
+	// still sending may not get the answer.
+	firstPart = 64 << 10
 )
 
-// Upload sends a file ahead of the requests that use it, and returns it as their value. r is read twice from its
-// beginning: for its size and hash, and to be sent. A broken connection is resumed at the last byte that arrived. The
-// service keeps the file as long as a result; the same upload may be used any number of times.
-func (c *Client) Upload(ctx context.Context, r io.ReadSeeker, contentType string) (Media, error) {
-	u := &upload{client: c, from: r}
+// ErrNoUploads is in the error of a service that takes no files ahead of tasks, such as an older one.
+var ErrNoUploads = errors.New("unitask: this service takes no files ahead of tasks")
+
+// UploadOption changes one upload.
+type UploadOption func(*upload)
+
+// WithProgress calls f with the number of bytes that were sent so far, from this goroutine or another, one at a time.
+func WithProgress(f func(sent int64)) UploadOption { return func(u *upload) { u.progress = f } }
+
+// Upload sends a file ahead of the requests that use it, which take it as a.Media(). r is read twice from its beginning:
+// for its size and hash, and to be sent. A broken connection is resumed at the last byte that arrived; a file that was
+// sent before isn't sent again, nor is the part that a process sent which ended. The artifact has no URL.
+func (c *Client) Upload(ctx context.Context, r io.ReadSeeker, contentType string, options ...UploadOption) (Artifact, error) {
+	u := &upload{client: c, from: r, progress: func(int64) {}}
+	for _, o := range options {
+		o(u)
+	}
 	sum := sha256.New()
 	_, err := r.Seek(0, io.SeekStart)
 	if err == nil {
-		u.size, err = io.Copy(sum, r)
+		u.size, err = io.Copy(sum, &untilDone{ctx, r})
 	}
-	if err != nil {
-		return Media{}, fmt.Errorf("unitask: the file to upload can't be read: %w", err)
+	switch {
+	case ctx.Err() != nil:
+		return Artifact{}, ctx.Err()
+	case err != nil:
+		return Artifact{}, unreadable(err)
 	}
-	announced := map[string]any{"content_type": contentType, "bytes": u.size, "sha256": hex.EncodeToString(sum.Sum(nil))}
-	err = c.again(ctx, 0, func() error {
-		return u.learn(c.Do(ctx, Call{Method: http.MethodPost, Path: pathUploads, Body: announced}, &u.answer))
-	})
+	a := Artifact{ContentType: contentType, Bytes: u.size, SHA256: hex.EncodeToString(sum.Sum(nil))}
+	err = u.announce(ctx, a)
 	if err == nil && !u.done() {
 		err = u.run(ctx)
 	}
-	if err != nil {
-		return Media{}, err
+	a.ID, a.ExpiresAt = u.answer.Upload.Artifact, u.answer.Upload.ExpiresAt
+	return a, err
+}
+
+func unreadable(err error) error {
+	return fmt.Errorf("unitask: the file to upload can't be read: %w", err)
+}
+
+// untilDone is a reader that ends with its context.
+type untilDone struct {
+	ctx  context.Context //nolint:containedctx // of the call that it belongs to
+	from io.Reader
+}
+
+// Read implements io.Reader.
+func (r *untilDone) Read(b []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
 	}
-	return Media{Artifact: u.answer.Upload.Artifact}, nil
+	return r.from.Read(b)
 }
 
 // upload is a file on its way.
 type upload struct {
-	client *Client
-	from   io.ReadSeeker
-	size   int64
-	target string
-	answer struct {
+	client   *Client
+	from     io.ReadSeeker
+	size     int64
+	target   string // the signed URL
+	where    string // its host, for errors
+	progress func(sent int64)
+	answer   struct {
 		Upload struct {
-			Artifact string `json:"artifact"`
-			State    string `json:"state"`
-			Received int64  `json:"received"`
-			URL      string `json:"url"`
+			Artifact  string    `json:"artifact"`
+			State     string    `json:"state"`
+			Received  int64     `json:"received"`
+			URL       string    `json:"url"`
+			ExpiresAt time.Time `json:"expires_at"`
 		} `json:"upload"`
 	}
 }
 
 func (u *upload) done() bool { return u.answer.Upload.State == "complete" }
+
+// announce tells the service of the file, which may have it already.
+func (u *upload) announce(ctx context.Context, a Artifact) error {
+	body := map[string]any{"content_type": a.ContentType, "bytes": a.Bytes, "sha256": a.SHA256}
+	err := u.client.again(ctx, 0, func() error {
+		return u.learn(u.client.Do(ctx, Call{Method: http.MethodPost, Path: pathUploads, Body: body, Limit: callTimeout + uploadFinish}, &u.answer))
+	})
+	if e, ok := errors.AsType[*Error](err); ok && e.Code == CodeNotFound {
+		return errors.Join(ErrNoUploads, err)
+	}
+	return err
+}
 
 // learn keeps the address that an answer names.
 func (u *upload) learn(a Answer, err error) error {
@@ -74,27 +121,28 @@ func (u *upload) learn(a Answer, err error) error {
 	if err != nil || to.Host == "" || now.Artifact == "" || now.Received < 0 || now.Received > u.size {
 		return foreign(a.Status, a.Header.Get(headerRequestID))
 	}
-	u.target = to.String()
+	u.target, u.where = to.String(), to.Scheme+"://"+to.Host
 	return nil
 }
 
 // run sends until every byte is there or no more arrive.
 func (u *upload) run(ctx context.Context) error {
-	for failures := 1; ; {
+	for failures := 1; ; failures++ {
 		before := u.answer.Upload.Received
+		u.progress(before)
 		err := u.send(ctx)
 		switch {
 		case err == nil && u.done():
 			return nil
 		case err == nil && u.answer.Upload.Received > before:
-			failures = 1
+			failures = 0
 			continue
 		case err == nil:
-			err = damaged("the service takes no byte of the upload " + u.answer.Upload.Artifact)
+			err = unreachable(u.where, errShort)
 		}
 		pause, again := retryPause(err, failures)
-		if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusConflict && !mismatched(e) {
-			again = true // it begins elsewhere
+		if beginsElsewhere(err) {
+			pause, again = firstPause, true // another process sends the same file, or more arrived than is known
 		}
 		if !again || failures == uploadTries || ctx.Err() != nil {
 			return err
@@ -106,73 +154,76 @@ func (u *upload) run(ctx context.Context) error {
 		if err := u.ask(ctx); err != nil {
 			return err
 		}
-		if failures++; u.answer.Upload.Received > before {
-			failures = 1
-		}
 		if u.done() { // the answer to the last byte was lost
 			return nil
+		}
+		if u.answer.Upload.Received > before {
+			failures = 0
 		}
 	}
 }
 
-// mismatched reports whether a conflict is about the file's hash: it was changed while it was read.
-func mismatched(e *Error) bool {
-	for _, d := range e.Details {
-		if d.Field == "sha256" {
-			return true
-		}
-	}
-	return false
+// beginsElsewhere reports whether the service has other bytes than those before the ones that were sent.
+func beginsElsewhere(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Status == http.StatusConflict && len(e.Details) > 0 && e.Details[0].Field == "Content-Range"
 }
 
 // ask learns how much has arrived.
 func (u *upload) ask(ctx context.Context) error {
 	return u.client.again(ctx, 0, func() error {
 		path := pathUploads + "/" + url.PathEscape(u.answer.Upload.Artifact)
-		return u.learn(u.client.Do(ctx, Call{Path: path}, &u.answer))
+		return u.learn(u.client.Do(ctx, Call{Path: path, Limit: callTimeout + uploadFinish}, &u.answer))
 	})
 }
 
-// send makes one request with the missing bytes. The address is signed, so no key is sent.
+// send makes one request with all that is missing, or with the first part. The address is signed, so no key is sent.
 func (u *upload) send(ctx context.Context) error {
 	at := u.answer.Upload.Received
 	if _, err := u.from.Seek(at, io.SeekStart); err != nil {
-		return fmt.Errorf("unitask: the file to upload can't be read: %w", err)
+		return unreadable(err)
+	}
+	length := u.size - at
+	if at == 0 {
+		length = min(length, firstPart)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	idle := time.AfterFunc(idleTimeout, cancel)
+	idle := time.AfterFunc(uploadIdle, cancel)
 	defer idle.Stop()
-	source := &source{from: io.LimitReader(u.from, u.size-at), left: u.size - at, idle: idle}
+	source := &source{from: io.LimitReader(u.from, length), at: at, end: at + length, idle: idle, progress: u.progress}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPut, u.target, io.NopCloser(source))
 	if err != nil {
 		return damaged("the upload " + u.answer.Upload.Artifact + " has no usable address")
 	}
-	req.ContentLength = u.size - at
-	if at > 0 {
-		req.Header.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", at, u.size-1, u.size))
+	req.ContentLength = length
+	req.Header.Set("Content-Type", "application/octet-stream")
+	req.Header.Set("Expect", "100-continue") // a refusal comes before the bytes
+	req.Header.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", at, at+length-1, u.size))
+	if u.client.userAgent != "" {
+		req.Header.Set("User-Agent", u.client.userAgent)
 	}
 	resp, err := u.client.api.Do(req)
 	if resp != nil {
 		defer func() { _ = resp.Body.Close() }()
 	}
 	if broken := source.stop(); broken != nil {
-		return fmt.Errorf("unitask: the file to upload can't be read: %w", broken)
+		return unreadable(broken)
 	}
 	if err != nil {
-		return unreachable(u.client.BaseURL(), err)
+		return unreachable(u.where, err)
 	}
-	a := Answer{Status: resp.StatusCode, Header: resp.Header}
-	return u.learn(a, u.client.read(resp, &u.answer))
+	return u.learn(Answer{Status: resp.StatusCode, Header: resp.Header}, u.client.read(resp, &u.answer))
 }
 
 // source is the missing part of the file as the transport reads it, which may go on for a while after its answer.
 type source struct {
-	mu   sync.Mutex
-	from io.Reader // nil once it is stopped
-	left int64
-	idle *time.Timer
-	err  error // of the file
+	mu       sync.Mutex
+	from     io.Reader // nil once it is stopped
+	at, end  int64     // in the file
+	idle     *time.Timer
+	progress func(sent int64)
+	err      error // of the file
 }
 
 // stop ends all use of the file and returns its error.
@@ -191,13 +242,15 @@ func (s *source) Read(b []byte) (int, error) {
 		return 0, io.ErrClosedPipe
 	}
 	n, err := s.from.Read(b)
-	if s.left -= int64(n); s.left > 0 {
-		s.idle.Reset(idleTimeout)
+	s.at += int64(n)
+	s.progress(s.at)
+	if s.at < s.end {
+		s.idle.Reset(uploadIdle)
 	} else {
-		s.idle.Reset(hashing)
+		s.idle.Reset(uploadFinish)
 	}
 	switch {
-	case errors.Is(err, io.EOF) && s.left > 0:
+	case errors.Is(err, io.EOF) && s.at < s.end:
 		s.err = io.ErrUnexpectedEOF
 		return n, s.err
 	case err != nil && !errors.Is(err, io.EOF):

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 
 	"unitask/client"
+	"unitask/internal/fault"
 )
 
 // store is the service's side of one upload, as docs/api.md has it. Each PUT meets the next of its faults.
@@ -24,7 +25,7 @@ type store struct {
 	size     int64
 	sum      string
 	received []byte
-	puts     []string // Content-Range of each
+	puts     []string // where each began
 	opened   int
 }
 
@@ -46,7 +47,8 @@ func (s *store) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method != http.MethodPut {
 		return s.state(http.StatusOK), nil
 	}
-	s.puts = append(s.puts, r.Header.Get("Content-Range"))
+	first, _, _ := strings.Cut(strings.TrimPrefix(r.Header.Get("Content-Range"), "bytes "), "-")
+	s.puts = append(s.puts, first)
 	if len(s.faults) > 0 {
 		trouble := s.faults[0]
 		s.faults = s.faults[1:]
@@ -59,12 +61,10 @@ func (s *store) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // take keeps the bytes of a request, and refuses those that begin elsewhere.
 func (s *store) take(r *http.Request, most int64) (*http.Response, error) {
-	at := int64(0)
-	if ranged := r.Header.Get("Content-Range"); ranged != "" {
-		var last, total int64
-		if _, err := fmt.Sscanf(ranged, "bytes %d-%d/%d", &at, &last, &total); err != nil || last != s.size-1 || total != s.size {
-			s.t.Errorf("Content-Range %q", ranged)
-		}
+	var at, last, total int64
+	ranged := r.Header.Get("Content-Range")
+	if _, err := fmt.Sscanf(ranged, "bytes %d-%d/%d", &at, &last, &total); err != nil || last-at+1 != r.ContentLength || total != s.size {
+		s.t.Errorf("Content-Range %q of %d bytes", ranged, r.ContentLength)
 	}
 	if at != int64(len(s.received)) {
 		return conflict("Content-Range", len(s.received)), nil
@@ -74,8 +74,11 @@ func (s *store) take(r *http.Request, most int64) (*http.Response, error) {
 	}
 	raw, err := io.ReadAll(io.LimitReader(r.Body, most))
 	s.received = append(s.received, raw...)
-	if err != nil || int64(len(s.received)) < s.size {
+	switch {
+	case err != nil || int64(len(raw)) < r.ContentLength:
 		return nil, io.ErrUnexpectedEOF
+	case int64(len(s.received)) < s.size:
+		return s.state(http.StatusOK), nil
 	}
 	if sum := sha256.Sum256(s.received); hex.EncodeToString(sum[:]) != s.sum {
 		s.received = nil
@@ -112,7 +115,7 @@ func cutAfter(n int64) storeTrouble {
 
 // TestUpload sends a file over connections that break, and resumes each time at the last byte that arrived.
 func TestUpload(t *testing.T) {
-	whole := strings.Repeat("0123456789", 100)
+	whole := strings.Repeat("0123456789", 10_000)
 	full := func(*store, *http.Request) (*http.Response, error) {
 		return refused(http.StatusServiceUnavailable, `{"error":{"code":"CAPACITY_EXHAUSTED","message":"full","retryable":true}}`)(nil, nil)
 	}
@@ -127,15 +130,21 @@ func TestUpload(t *testing.T) {
 		s.received = s.received[:10]
 		return nil, nil
 	}
+	begun := func(s *store, r *http.Request) (*http.Response, error) {
+		s.received = []byte(whole)[:70_000]
+		return nil, nil
+	}
 	for name, tt := range map[string]struct {
 		faults []storeTrouble
-		puts   string
+		puts   string // where each began
 	}{
-		"at once":           {nil, ""},
-		"five cuts":         {[]storeTrouble{cutAfter(1), cutAfter(299), cutAfter(0), cutAfter(400), cutAfter(299)}, "|bytes 1-999/1000|bytes 300-999/1000|bytes 300-999/1000|bytes 700-999/1000|bytes 999-999/1000"},
-		"full for a moment": {[]storeTrouble{full}, "|"},
-		"the answer lost":   {[]storeTrouble{unheard}, ""},
-		"bytes lost there":  {[]storeTrouble{cutAfter(500), forgets}, "|bytes 500-999/1000|bytes 10-999/1000"},
+		"at once":           {nil, "0 65536"},
+		"five cuts":         {[]storeTrouble{cutAfter(1), cutAfter(299), cutAfter(0), cutAfter(99_600), cutAfter(99)}, "0 1 300 300 99900 99999"},
+		"full for a moment": {[]storeTrouble{full}, "0 0 65536"},
+		"an answer lost":    {[]storeTrouble{unheard}, "0 65536"},
+		"the last one lost": {[]storeTrouble{cutAfter(65536), unheard}, "0 65536"},
+		"bytes lost there":  {[]storeTrouble{cutAfter(500), forgets}, "0 500 10"},
+		"begun before":      {[]storeTrouble{begun}, "0 70000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -146,11 +155,15 @@ func TestUpload(t *testing.T) {
 				}
 				from := strings.NewReader(whole)
 				_, _ = from.Seek(7, io.SeekStart)
-				got, err := c.Upload(t.Context(), from, "video/mp4")
-				if err != nil || got.Artifact != "art_1" || string(s.received) != whole || s.opened != 1 {
+				last := int64(0)
+				got, err := c.Upload(t.Context(), from, "video/mp4", client.WithProgress(func(sent int64) { last = sent }))
+				if err != nil || got.Media().Artifact != "art_1" || got.Bytes != 100_000 || string(s.received) != whole || s.opened != 1 {
 					t.Errorf("%+v, %v; %d bytes received in %d uploads", got, err, len(s.received), s.opened)
 				}
-				if puts := strings.Join(s.puts, "|"); puts != tt.puts {
+				if last < 99_999 {
+					t.Errorf("%d bytes told", last)
+				}
+				if puts := strings.Join(s.puts, " "); puts != tt.puts {
 					t.Errorf("sent %q, want %q", puts, tt.puts)
 				}
 			})
@@ -170,7 +183,7 @@ func TestUploadEnds(t *testing.T) {
 		"changed":    {&changing{text: "abc"}, nil, "INVALID_REQUEST: no", 1},
 		"shorter":    {&changing{text: "abcd"}, nil, "unitask: the file to upload can't be read: unexpected EOF", 1},
 		"unreadable": {&changing{text: "abc", fails: true}, nil, "unitask: the file to upload can't be read: no", 1},
-		"away":       {strings.NewReader("abc"), []storeTrouble{away, away, away, away, away, away}, "no answer from http://service.test: unexpected EOF", 5},
+		"away":       {strings.NewReader("abc"), []storeTrouble{away, away, away, away, away, away, away, away}, "no answer from http://service.test: unexpected EOF", 8},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -223,4 +236,19 @@ func (c *changing) Read(b []byte) (int, error) {
 		return 0, errors.New("no")
 	}
 	return c.r.Read(b)
+}
+
+// TestUploadThere sends no byte of a file that the service has, and says so if it takes none at all.
+func TestUploadThere(t *testing.T) {
+	s := &store{t: t, received: []byte("abc")}
+	got, err := over(t, s).Upload(t.Context(), strings.NewReader("abc"), "video/mp4")
+	if err != nil || got.ID != "art_1" || len(s.puts) != 0 {
+		t.Errorf("%+v, %v, after %d requests with bytes", got, err, len(s.puts))
+	}
+	none := overHandler(t, func(w http.ResponseWriter, _ *http.Request) {
+		writeFault(w, fault.New(fault.NotFound, "nothing at this path"))
+	})
+	if _, err = none.Upload(t.Context(), strings.NewReader("abc"), "video/mp4"); !errors.Is(err, client.ErrNoUploads) || codeOf(err) != fault.NotFound {
+		t.Errorf("%v, want ErrNoUploads", err)
+	}
 }
