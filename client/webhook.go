@@ -30,7 +30,7 @@ type Webhook struct {
 // WebhookEvent is the end of a task. A message may come more than once, with the same ID.
 type WebhookEvent struct {
 	ID        string      `json:"-"`    // of the message
-	Type      string      `json:"type"` // "task.succeeded", "task.failed" or "task.canceled"
+	Type      string      `json:"type"` // "task.succeeded", "task.failed", "task.canceled", or "webhook.test" of a trial, without a task
 	Timestamp time.Time   `json:"timestamp"`
 	Data      WebhookData `json:"data"`
 }

@@ -102,6 +102,24 @@ func TestWebhook(t *testing.T) {
 	}
 }
 
+// TestWebhookExample verifies the example of the standard's own documentation.
+func TestWebhookExample(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, err := client.NewWebhook("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Until(time.Unix(1614265330, 0)))
+		h := http.Header{}
+		h.Set("webhook-id", "msg_p5jXN8AQM9LWM0D4loKWxJek")
+		h.Set("webhook-timestamp", "1614265330")
+		h.Set("webhook-signature", "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
+		if e, err := w.Verify(h, []byte(`{"test": 2432232314}`)); err != nil || e.ID != "msg_p5jXN8AQM9LWM0D4loKWxJek" {
+			t.Errorf("%+v, %v", e, err)
+		}
+	})
+}
+
 // TestWebhookSecrets refuses secrets of another form, without repeating them, and bodies that are no event by their size.
 func TestWebhookSecrets(t *testing.T) {
 	for _, secrets := range [][]string{nil, {""}, {"whsec_"}, {"whsec_!"}, {newSecret, "whsec_%"}} {
