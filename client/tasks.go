@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -57,6 +58,7 @@ func (c *Client) List(ctx context.Context, o ListOptions) iter.Seq2[*Task[json.R
 		q.Set("metadata."+name, text)
 	}
 	return func(yield func(*Task[json.RawMessage], error) bool) {
+		q := maps.Clone(q) // whose cursor is this loop's own
 		for {
 			page, err := c.page(ctx, q)
 			if err != nil {
