@@ -16,6 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"unitask/client"
+	"unitask/internal/fault"
+	"unitask/internal/task"
+	"unitask/internal/webhook"
 )
 
 const (
@@ -99,6 +102,32 @@ func TestWebhook(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestWebhookOfTheService verifies events as the service writes and signs them.
+func TestWebhookOfTheService(t *testing.T) {
+	before, now := webhook.DeriveSecret([]byte("x"), "whe_1", 1), webhook.DeriveSecret([]byte("x"), "whe_1", 2)
+	for _, e := range []webhook.Event{
+		{ID: "task_1.0", TaskID: "task_1", Capability: "text.chat", State: task.Failed, Code: fault.Internal, RequestID: "req_1", Metadata: task.Metadata{"team": "search"}, At: time.Now()},
+		{ID: "test_1", At: time.Now()},
+	} {
+		h := http.Header{}
+		webhook.Sign(h, e.ID, time.Now(), e.Body(), before, now)
+		w, err := client.NewWebhook(now.Reveal())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := w.Verify(h, e.Body())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := &client.WebhookEvent{ID: e.ID, Type: e.Type(), Timestamp: e.At.UTC().Truncate(time.Millisecond), Data: client.WebhookData{
+			ID: e.TaskID, Capability: e.Capability, State: client.State(e.State), Code: client.Code(e.Code), RequestID: e.RequestID, Metadata: e.Metadata,
+		}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("event (-want +got):\n%s", diff)
+		}
 	}
 }
 
