@@ -153,12 +153,16 @@ type first struct {
 	method string
 	faults []trouble
 
-	mu   sync.Mutex
-	keys []string
+	mu     sync.Mutex
+	keys   []string
+	ranges []string // of all PUTs
 }
 
 func (f *first) do(r *http.Request, do send) (*http.Response, error) {
 	f.mu.Lock()
+	if r.Method == http.MethodPut {
+		f.ranges = append(f.ranges, r.Header.Get("Content-Range"))
+	}
 	if r.Method == http.MethodPost {
 		f.keys = append(f.keys, r.Header.Get(api.HeaderIdempotencyKey))
 	}

@@ -21,6 +21,8 @@ import (
 	"unitask/internal/secret"
 )
 
+var content = bytes.Repeat([]byte("0123456789abcdef"), 1<<14) // 256 KiB
+
 func uploadKey(context.Context) (secret.Value, error) { return secret.New("svc_test_1"), nil }
 
 // receiver is a service that takes one upload, and cuts its requests off.
