@@ -121,6 +121,7 @@ golden: ## Write the generated pages anew
 	$(GO) test ./internal/task -run TestStateMachinePage -update
 	$(GO) test . -run TestDesignPackages -update
 	$(GO) generate ./client
+	$(GO) test ./test/sdk -run 'Test(Python|TypeScript)Types' -update
 
 reproducible: ## Build twice in different folders and compare the hashes
 	$(CI) reproducible

@@ -19,7 +19,7 @@ var (
 func pages(t *testing.T) []string {
 	t.Helper()
 	found := []string{"README.md", "SECURITY.md", "client/README.md"}
-	for _, pattern := range []string{"docs/*.md", "docs/design/*.md", "deploy/*.md", "deploy/*/*.md", "deploy/helm/*/*.md"} {
+	for _, pattern := range []string{"docs/*.md", "docs/design/*.md", "deploy/*.md", "deploy/*/*.md", "deploy/helm/*/*.md", "sdk/*/*.md"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,208 @@
+package sdk_test
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"unitask/internal/account"
+	"unitask/internal/task"
+	"unitask/test/harness"
+)
+
+const typeScriptFolder = "../../sdk/typescript"
+
+// neighbours are the packages that stand beside the packed one when its tests run.
+var neighbours = []string{"@ai-sdk/provider", "@types/json-schema", "ai", "standardwebhooks", "zod"}
+
+// TestTypeScript packs the library, installs the packed file in an empty folder, has the compiler judge programs that use
+// it, and runs its tests in plain Node against the real binary.
+func TestTypeScript(t *testing.T) {
+	t.Parallel()
+	modules := installed(t)
+	app := t.TempDir()
+	run(t, app, nil, "npm", "install", "--offline", "--no-audit", "--no-fund", "--silent", pack(t, modules))
+	if plain := run(t, app, nil, "node", "--input-type=module", "-e", "import * as u from 'unitask'; console.log(typeof u.Unitask, typeof u.verifyWebhook)"); plain != "function function\n" {
+		t.Errorf("imported in plain Node it has %q", plain)
+	}
+	for _, name := range neighbours {
+		link(t, filepath.Join(modules, name), filepath.Join(app, "node_modules", name))
+	}
+	copied(t, filepath.Join(typeScriptFolder, "test"), app)
+	t.Run("types", func(t *testing.T) {
+		t.Parallel()
+		for _, project := range []string{"tsconfig.json", "tsconfig.ai.json"} {
+			run(t, app, nil, filepath.Join(modules, ".bin", "tsc"), "--project", project)
+		}
+	})
+	t.Run("tests", func(t *testing.T) {
+		t.Parallel()
+		server := harness.NewServer(t)
+		server.Bootstrap = account.NewKeySecret(account.DefaultKeyPrefix, task.Test)
+		server.Start()
+		env := []string{"UNITASK_BASE_URL=" + server.Base, "UNITASK_API_KEY=" + server.Bootstrap}
+		out := run(t, app, env, "node", "--test", "--test-concurrency=4", ".")
+		if !strings.Contains(out, "# fail 0") || strings.Contains(out, "# pass 0") {
+			t.Error("no test has passed")
+		}
+		t.Log(out)
+	})
+}
+
+// TestTypeScriptVersions holds the compiler and the AI SDK's interface to those that the tests run.
+func TestTypeScriptVersions(t *testing.T) {
+	var ours, tested struct {
+		Dependencies    map[string]string `json:"dependencies"`
+		DevDependencies map[string]string `json:"devDependencies"`
+	}
+	read(t, filepath.Join(typeScriptFolder, "package.json"), &ours)
+	read(t, "../npm/package.json", &tested)
+	if len(ours.Dependencies) > 0 || len(ours.DevDependencies) == 0 {
+		t.Errorf("it depends on %v, and is made with %v", ours.Dependencies, ours.DevDependencies)
+	}
+	maps.DeleteFunc(tested.DevDependencies, func(name, _ string) bool { return ours.DevDependencies[name] == "" })
+	if diff := cmp.Diff(tested.DevDependencies, ours.DevDependencies); diff != "" {
+		t.Errorf("test/npm has other versions (-test/npm +here):\n%s", diff)
+	}
+}
+
+// pack builds the library in a folder of its own and returns the packed file.
+func pack(t *testing.T, modules string) string {
+	t.Helper()
+	dir := t.TempDir()
+	copied(t, filepath.Join(typeScriptFolder, "src"), filepath.Join(dir, "src"))
+	for _, name := range []string{"package.json", "tsconfig.json", "README.md", "../../LICENSE"} {
+		copied(t, filepath.Join(typeScriptFolder, name), dir)
+	}
+	link(t, modules, filepath.Join(dir, "node_modules"))
+	run(t, dir, nil, filepath.Join(modules, ".bin", "tsc"))
+	var packed []struct {
+		Filename string
+		Files    []struct{ Path string }
+	}
+	if err := json.Unmarshal([]byte(run(t, dir, nil, "npm", "pack", "--json", "--ignore-scripts")), &packed); err != nil || len(packed) != 1 {
+		t.Fatalf("npm pack: %v, %v", err, packed)
+	}
+	var others []string
+	for _, f := range packed[0].Files {
+		if !strings.HasPrefix(f.Path, "dist/") {
+			others = append(others, f.Path)
+		}
+	}
+	slices.Sort(others)
+	if diff := cmp.Diff([]string{"LICENSE", "README.md", "package.json"}, others); diff != "" || len(packed[0].Files) < 30 {
+		t.Errorf("of %d files, beside dist (-want +got):\n%s", len(packed[0].Files), diff)
+	}
+	foreign(t, filepath.Join(dir, "dist"))
+	return filepath.Join(dir, packed[0].Filename)
+}
+
+// foreign checks that the code imports nothing but itself.
+func foreign(t *testing.T, dist string) {
+	t.Helper()
+	files := 0
+	err := filepath.WalkDir(dist, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".js") {
+			return err
+		}
+		files++
+		code, err := os.ReadFile(path)
+		for line := range strings.Lines(string(code)) {
+			if _, from, ok := strings.Cut(line, " from '"); ok && !strings.HasPrefix(from, ".") {
+				t.Errorf("%s: %s", filepath.Base(path), line)
+			}
+			if strings.Contains(line, "import(") || strings.Contains(line, "require(") {
+				t.Errorf("%s: %s", filepath.Base(path), line)
+			}
+		}
+		return err
+	})
+	if err != nil || files < 10 {
+		t.Fatalf("%d files, %v", files, err)
+	}
+}
+
+// installed returns the folder of the tests' npm packages; without it the test fails in CI and is skipped elsewhere.
+func installed(t *testing.T) string {
+	t.Helper()
+	modules, err := filepath.Abs("../npm/node_modules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append([]string{"typescript"}, neighbours...) {
+		if _, err := os.Stat(filepath.Join(modules, name)); err != nil {
+			if os.Getenv("CI") == "true" {
+				t.Fatalf("%s is not installed, and CI must run this test", name)
+			}
+			t.Skipf("%s is not installed (make npm)", name)
+		}
+	}
+	return modules
+}
+
+// run runs a program in a folder and returns its output.
+func run(t *testing.T, dir string, env []string, name string, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(append(os.Environ(), "NO_COLOR=1"), env...)
+	var complaints strings.Builder
+	cmd.Stderr = &complaints
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s%s", filepath.Base(name), strings.Join(args, " "), err, out, complaints.String())
+	}
+	return string(out)
+}
+
+// copied copies a file, or the files of a folder, into a folder.
+func copied(t *testing.T, from, to string) {
+	t.Helper()
+	info, err := os.Stat(from)
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case info.IsDir():
+		err = os.CopyFS(to, os.DirFS(from))
+	default:
+		var b []byte
+		if b, err = os.ReadFile(from); err == nil {
+			err = os.WriteFile(filepath.Join(to, filepath.Base(from)), b, 0o644)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func link(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(from, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, path string, v any) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(b, v)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
