@@ -21,5 +21,5 @@ export type {
 } from './types.js'
 export type { Upload, UploadOptions } from './upload.js'
 export { verifyWebhook, WebhookError } from './webhook.js'
-export type { WebhookEvent, WebhookOptions } from './webhook.js'
+export type { TaskEvent, TestEvent, WebhookEvent, WebhookOptions } from './webhook.js'
 export type * from './capabilities.js'

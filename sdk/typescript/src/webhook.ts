@@ -1,17 +1,28 @@
+import type { ErrorCode } from './errors.js'
 import type { State } from './types.js'
 
 /** The body of a webhook: which task has ended, never its input or output. Read the task for its result. */
-export interface WebhookEvent {
-  /** Such as task.succeeded. */
-  type: string
+export type WebhookEvent = TaskEvent | TestEvent
+
+export interface TaskEvent {
+  type: 'task.succeeded' | 'task.failed' | 'task.canceled'
   timestamp: string
   data: {
     id: string
     capability: string
     state: State
+    /** Of a failure. */
+    code?: ErrorCode
     request_id?: string
     metadata?: Record<string, string>
   }
+}
+
+/** A trial of the endpoint, which no task caused. */
+export interface TestEvent {
+  type: 'webhook.test'
+  timestamp: string
+  data: { id?: undefined }
 }
 
 /** Why a webhook isn't taken. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   APICallError, embed, embedMany, experimental_generateVideo as generateVideo, generateImage, generateObject, generateSpeech, generateText,
-  isStepCount, NoObjectGeneratedError, Output, rerank, streamText, tool, transcribe,
+  isStepCount, NoObjectGeneratedError, Output, rerank, streamText, tool, transcribe, uploadFile,
 } from 'ai'
 import { UnitaskError } from 'unitask'
 import { createUnitask } from 'unitask/ai-sdk'
@@ -104,6 +104,15 @@ test('files', async () => {
   assert.equal(named.warnings[0].feature, 'filename')
 })
 
+test('a file that goes ahead is referred to', async (t) => {
+  const data = new TextEncoder().encode('Hello, '.repeat(1000))
+  const sent = await uploadFile({ api: unitask, data, mediaType: 'text/plain' }).catch((error) => error)
+  if (sent.data?.code === 'NOT_FOUND') return t.skip('the service has no uploads')
+  assert.match(sent.providerReference.unitask, /^art_/)
+  const file = { type: 'file', data: sent.providerReference, mediaType: 'text/plain' }
+  assert.ok((await generateText({ model: unitask(), messages: [{ role: 'user', content: [{ type: 'text', text: 'What is this?' }, file] }] })).text)
+})
+
 test('embeddings and rankings', async () => {
   const model = unitask.embeddingModel('text.embed')
   const { embeddings, usage } = await embedMany({ model, values: ['a red fox', 'a crimson fox'], providerOptions: { unitask: { parameters: { dimensions: 8 } } } })
@@ -179,5 +188,5 @@ test('an abort cancels the task', async () => {
   const stream = streamText({ model: listening(), prompt: '@slow:1h hello', abortSignal: abort.signal })
   await stream.consumeStream()
   const client = new (await import('unitask')).Unitask()
-  assert.equal((await client.wait(ids[0])).state, 'canceled')
+  assert.equal((await client.wait(ids[0], { signal: AbortSignal.timeout(60_000) })).state, 'canceled')
 })

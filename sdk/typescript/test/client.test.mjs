@@ -19,6 +19,9 @@ function counted(fetchWith = fetch, options = {}) {
   return { client, requests }
 }
 
+/** An end of what would last for an hour. */
+const soon = () => ({ signal: AbortSignal.timeout(60_000) })
+
 /** A body that breaks off after some bytes. */
 function cut(response, after) {
   let left = after
@@ -132,6 +135,34 @@ test('the key is the task', async () => {
   await assert.rejects(client.run(chat('good bye'), { idempotencyKey }), { code: 'IDEMPOTENCY_CONFLICT' })
 })
 
+test('a file goes ahead, over connections that are cut off', async (t) => {
+  const wav = new Uint8Array(200_044)
+  wav.set(new TextEncoder().encode('RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0'))
+  const view = new DataView(wav.buffer)
+  for (const [at, value] of [[4, wav.length - 8], [24, 8000], [28, 16000], [40, wav.length - 44]]) view.setUint32(at, value, true)
+  view.setUint16(32, 2, true)
+  view.setUint16(34, 16, true)
+  wav.set(new TextEncoder().encode('data'), 36)
+  crypto.getRandomValues(wav.subarray(44, 60_000))
+  let cuts = 0
+  const { client } = counted(async (url, init) => {
+    if (init.method !== 'PUT' || cuts === 2) return fetch(url, init)
+    cuts++
+    const part = new Blob([init.body.slice(0, 70_000)])
+    const at = Number(/\d+/.exec(init.headers.get('content-range') ?? '0')[0])
+    await fetch(url, { method: 'PUT', body: part, headers: { 'content-range': `bytes ${at}-${at + part.size - 1}/${wav.length}` } })
+    throw new TypeError('the connection was reset')
+  })
+  const received = []
+  const upload = await client.upload(wav, { contentType: 'audio/wav', onProgress: (now) => received.push(now.received) }).catch((error) => error)
+  if (upload.code === 'NOT_FOUND') return t.skip('the service has no uploads')
+  assert.equal(upload.state, 'complete')
+  assert.deepEqual(received, [0, 70_000, 140_000, wav.length])
+  assert.equal((await client.uploaded(upload.artifact)).state, 'complete')
+  const task = await client.run({ capability: 'audio.transcribe', input: { audio: { artifact: upload.artifact } } })
+  assert.ok(task.output.text)
+})
+
 async function heard(source) {
   const got = { text: '', pieces: 0, restarts: 0 }
   for await (const event of source) {
@@ -230,7 +261,7 @@ test('an abort ends the call, and the task if that is wanted', async () => {
   const { value } = await stream.next()
   second.abort(new Error('enough'))
   await assert.rejects(stream.next(), { message: 'enough' })
-  assert.equal((await client.wait(value.task.id)).state, 'canceled')
+  assert.equal((await client.wait(value.task.id, soon())).state, 'canceled')
 })
 
 test('an abort of run cancels the task', async () => {
@@ -242,7 +273,7 @@ test('an abort of run cancels the task', async () => {
   }
   const run = new Unitask().run(chat('@slow:1h hello'), { signal: abort.signal, cancelOnAbort: true, onTask })
   await assert.rejects(run, { message: 'enough' })
-  assert.equal((await new Unitask().wait(id)).state, 'canceled')
+  assert.equal((await new Unitask().wait(id, soon())).state, 'canceled')
 })
 
 test('a canceled task is an error of run', async () => {

@@ -77,7 +77,7 @@ test('a download over three connections', async (t) => {
   const bytes = await client.download({ id: 'art_1', url: `${baseUrl}/artifacts/art_1?s=1`, bytes: file.length, sha256 })
   assert.ok(file.equals(bytes))
   assert.equal(ranges.length, 3)
-  assert.equal(ranges[0], undefined)
+  assert.match(ranges.join(' '), /^ bytes=[1-9]\d*- bytes=[1-9]\d*-$/)
 })
 
 async function bodyOf(request) {

@@ -25,7 +25,10 @@ try {
   if (error instanceof UnitaskError && error.code === 'NOT_FOUND') throw error
 }
 
-export const state: string = (await verifyWebhook({ body: '', headers: {}, secret: 'whsec_' })).data.state
+const event = await verifyWebhook({ body: '', headers: {}, secret: 'whsec_' })
+export const ended_: string | undefined = event.type === 'webhook.test' ? undefined : event.data.id
+// @ts-expect-error: a trial has no task
+export const id: string = event.data.id
 
 // @ts-expect-error: there is no such member
 await client.run({ capability: 'text.chat', input: { prompts: 'hello' } })
