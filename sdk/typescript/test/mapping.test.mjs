@@ -215,6 +215,15 @@ test('videos', async () => {
   assert.deepEqual(second.warnings.map(({ feature }) => feature), ['inputReferences of videos', 'resolution', 'aspectRatio', 'n'])
 })
 
+test('the status of a video is read two seconds apart', async () => {
+  const { unitask } = provided(null, { state: 'running' })
+  const model = unitask.video()
+  const began = Date.now()
+  const operation = { task: 'task_1' }
+  for (let n = 0; n < 2; n++) assert.equal((await model.doStatus({ operation })).status, 'pending')
+  assert.ok(Date.now() - began > 1990)
+})
+
 test('transcripts', async () => {
   const pieces = [{ start: 0, end: 1, text: 'Hi', speaker: 'A' }, { start: 1, end: 2, text: 'there' }]
   const timed = [{ startSecond: 0, endSecond: 1, text: 'Hi' }, { startSecond: 1, endSecond: 2, text: 'there' }]

@@ -7,6 +7,7 @@ import type {
 } from '@ai-sdk/provider'
 import type { Unitask } from '../client.js'
 import { failureOf } from '../errors.js'
+import { sleep } from '../tries.js'
 import { ended } from '../types.js'
 import { mediaOfFile } from './media.js'
 import { Draft, metadataOf, providerName, response } from './model.js'
@@ -18,6 +19,7 @@ export class VideoModel implements VideoModelV4 {
   readonly specificationVersion = 'v4'
   readonly provider = `${providerName}.video`
   readonly maxVideosPerCall = 1
+  private readonly reads = new Map<string, number>() // when the next one may be, by task
 
   constructor(
     private readonly client: Unitask,
@@ -40,10 +42,12 @@ export class VideoModel implements VideoModelV4 {
     const signal = options.abortSignal
     const draft = new Draft(this.modelId, options)
     try {
+      await this.spaced(id, signal)
       const task = await this.client.get<'video.generate'>(id, { signal })
       const { timestamp, modelId, headers } = response(task)
       const about = { providerMetadata: metadataOf(task), response: { timestamp, modelId, headers } }
       if (!ended(task)) return { status: 'pending', ...about }
+      this.reads.delete(id)
       if (task.output === null) {
         const failure = failureOf(task)
         return { status: 'error', error: `${failure.code}: ${failure.message}`, ...about }
@@ -56,6 +60,14 @@ export class VideoModel implements VideoModelV4 {
     } catch (error) {
       throw draft.failure(error, this.client)
     }
+  }
+
+  /** Keeps reads of a task two seconds apart, however often its status is asked for. */
+  private async spaced(id: string, signal: AbortSignal | undefined): Promise<void> {
+    const now = Date.now()
+    const at = Math.max(this.reads.get(id) ?? now, now)
+    this.reads.set(id, at + 2000)
+    if (at > now) await sleep(at - now, signal)
   }
 
   private draft(options: CallOptions): Draft {
