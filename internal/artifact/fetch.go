@@ -1,11 +1,13 @@
 package artifact
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -138,6 +140,22 @@ func (f *Fetcher) get(ctx context.Context, u *url.URL, hosts allowance) (*http.R
 // Dialer returns the guard's dial function, for others who connect to foreign addresses. It refuses with ErrDenied.
 func (f *Fetcher) Dialer() func(ctx context.Context, network, address string) (net.Conn, error) {
 	return f.dialer(allowance{})
+}
+
+// Refuses reports whether the guard will refuse the address for certain, without asking DNS: a literal address or the
+// machine's own name that isn't allowed, or a port that isn't for the web.
+func (f *Fetcher) Refuses(u *url.URL) bool {
+	host, port := strings.ToLower(u.Hostname()), cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	if f.allow.hosts[net.JoinHostPort(host, port)] {
+		return false
+	}
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		host = "127.0.0.1"
+	}
+	if _, err := netip.ParseAddr(host); err != nil {
+		return !slices.Contains(webPorts, port) && len(f.allow.prefixes) == 0
+	}
+	return f.allow.control("", net.JoinHostPort(host, port), nil) != nil
 }
 
 // dialer returns the dial function of one request: a host that is allowed by name is connected to

@@ -1,0 +1,109 @@
+package notify
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"unitask/internal/account"
+	"unitask/internal/api"
+	"unitask/internal/artifact"
+	"unitask/internal/fault"
+	"unitask/internal/store"
+	"unitask/internal/task"
+	"unitask/internal/webhook"
+)
+
+// The bounds of an endpoint.
+const (
+	// MaxEndpoints is how many endpoints a scope may have.
+	MaxEndpoints   = 16
+	maxURL         = 2048 // bytes
+	maxDescription = 256  // characters
+	maxPatterns    = 64
+)
+
+var (
+	errUnknown  = fault.New(fault.NotFound, "there is no such webhook")
+	errDelivery = fault.New(fault.NotFound, "there is no such delivery of this webhook")
+)
+
+// known turns the store's errors into a caller's.
+func known(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return errUnknown
+	}
+	return err
+}
+
+// check returns the fault of an endpoint that a holder makes or changes, and gives it the holder's capabilities if it
+// names none.
+func (d *Endpoints) check(h Holder, e *webhook.Endpoint) error {
+	if len(e.Capabilities) == 0 && len(h.Scopes) > 0 && !account.Allows(h.Scopes, "*") {
+		e.Capabilities = slices.DeleteFunc(slices.Clone(h.Scopes), func(p string) bool { return p == api.ScopeWebhooks })
+		if len(e.Capabilities) == 0 {
+			return fault.Invalid("capabilities", "none is in the scopes of this key, so no end of a task could be told")
+		}
+	}
+	if utf8.RuneCountInString(e.Description) > maxDescription || !utf8.ValidString(e.Description) {
+		return fault.Invalid("description", "must have at most "+strconv.Itoa(maxDescription)+" characters")
+	}
+	if len(e.Capabilities) > maxPatterns {
+		return fault.Invalid("capabilities", "must have at most "+strconv.Itoa(maxPatterns)+" patterns")
+	}
+	for _, p := range e.Capabilities {
+		if !account.ValidPattern(p) {
+			return fault.Invalid("capabilities", `holds a text that is no pattern: "image.generate", "image.*" and "*" are`)
+		}
+	}
+	if beyond := h.beyond(e.Capabilities); len(beyond) > 0 {
+		return fault.Invalid("capabilities", "holds "+strconv.Quote(beyond[0])+", which is not in the scopes of this key")
+	}
+	for _, s := range e.States {
+		if !slices.Contains([]task.State{task.Succeeded, task.Failed, task.Canceled}, s) {
+			return fault.Invalid("states", "may hold succeeded, failed and canceled: the ends of a task")
+		}
+	}
+	slices.Sort(e.States)
+	e.States = slices.Compact(e.States)
+	return nil
+}
+
+// beyond returns the patterns that the holder's scopes don't cover; "*" for no pattern at all.
+func (h Holder) beyond(patterns []string) (out []string) {
+	if len(h.Scopes) == 0 {
+		return nil
+	}
+	if len(patterns) == 0 {
+		patterns = []string{"*"}
+	}
+	for _, p := range patterns {
+		if !account.Allows(h.Scopes, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// checkURL returns the fault of an address, which is never repeated: its query may be a secret.
+func (d *Endpoints) checkURL(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || len(text) > maxURL || strings.ContainsAny(text, " \t\r\n"):
+		return fault.Invalid("url", "must be an address of at most "+strconv.Itoa(maxURL)+" bytes")
+	case u.Scheme != "https" && (u.Scheme != "http" || !d.HTTP):
+		return fault.Invalid("url", "must be an https address")
+	case u.Fragment != "":
+		return fault.Invalid("url", "must not have a fragment")
+	}
+	if problem := artifact.CheckURL(u); problem != "" {
+		return fault.Invalid("url", problem)
+	}
+	if d.Guard.Refuses(u) {
+		return fault.Invalid("url", "must be at a public address; the operator may allow others (webhook_allow). A listener needs none: unitask webhooks listen")
+	}
+	return nil
+}

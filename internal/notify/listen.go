@@ -1,0 +1,129 @@
+package notify
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+	"unitask/internal/store"
+	"unitask/internal/webhook"
+)
+
+// fetched is how many events a listener has at once: it passes one on after the other, within their lease.
+const fetched = 3
+
+// errClaim is the refusal of an outcome whose claim says nothing.
+var errClaim = fault.Invalid("claim", "is not one of this delivery's, or is over: the event comes again")
+
+// Fetch returns the due events of a listener, waiting for one for as long as is said; none may come. An event comes
+// again unless its outcome is told within half a minute. The listener lives on.
+func (d *Endpoints) Fetch(ctx context.Context, h Holder, id string, wait time.Duration) ([]api.WebhookEvent, error) {
+	e, err := d.find(ctx, h, id)
+	if err != nil {
+		return nil, err
+	}
+	if e.URL != "" {
+		return nil, fault.New(fault.InvalidRequest, "this webhook has an address: its events are sent there")
+	}
+	if err := d.keepAlive(ctx, e); err != nil {
+		return nil, err
+	}
+	bell, stop := d.Store.Wake(store.TopicDeliveries)
+	defer stop()
+	end := time.NewTimer(wait)
+	defer end.Stop()
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	ended, forget := d.bell.Wake(id)
+	defer forget()
+	for {
+		claimed, err := d.Store.ClaimDeliveries(ctx, store.DeliveryClaim{Node: d.Node, Lease: lease, Limit: fetched, Each: fetched, Endpoint: id})
+		if err != nil || len(claimed) > 0 {
+			return eventsOf(claimed), err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-d.ended:
+			return nil, store.ErrClosed
+		case <-end.C:
+			return nil, nil
+		case <-bell:
+		case <-ended:
+		case <-tick.C:
+		}
+	}
+}
+
+// keepAlive puts the end of a listener off, once a third of its life is over.
+func (d *Endpoints) keepAlive(ctx context.Context, e webhook.Endpoint) error {
+	now := d.Now().UTC()
+	if e.ExpiresAt != nil && e.ExpiresAt.Sub(now) > listenerLife*2/3 {
+		return nil
+	}
+	_, err := d.Store.UpdateEndpoint(ctx, e.ID, func(e *webhook.Endpoint) error {
+		e.ExpiresAt = new(now.Add(listenerLife))
+		return nil
+	})
+	return known(err)
+}
+
+func eventsOf(claimed []store.Claimed) []api.WebhookEvent {
+	out := make([]api.WebhookEvent, len(claimed))
+	for i, c := range claimed {
+		out[i] = api.WebhookEvent{ID: c.Delivery.Event.ID, Claim: claim{c.Ref, len(c.Delivery.Attempts)}.text(), Body: c.Delivery.Event.Body()}
+	}
+	return out
+}
+
+// claim is a listener's right to tell the outcome of an attempt, and how many there were before.
+type claim struct {
+	Ref    store.DeliveryRef
+	Before int
+}
+
+// text returns the claim as it travels. Nothing in it is secret, and another's is of no use: the store compares it.
+func (c claim) text() string {
+	raw, err := json.Marshal(c)
+	if err != nil { // it has plain members alone
+		panic(err)
+	}
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// End records the outcome of an attempt that a listener made.
+func (d *Endpoints) End(ctx context.Context, h Holder, id, event string, o api.DeliveryOutcome) error {
+	e, err := d.find(ctx, h, id)
+	if err != nil {
+		return err
+	}
+	var c claim
+	raw, bad := base64.RawURLEncoding.DecodeString(o.Claim)
+	if bad != nil || json.Unmarshal(raw, &c) != nil || c.Ref.Endpoint != id || c.Ref.Event != event || e.URL != "" {
+		return errClaim
+	}
+	if o.Status != 0 && (o.Status < 100 || o.Status > 599) {
+		return fault.Invalid("status", "must be a status of HTTP, or 0 without an answer")
+	}
+	if o.Seconds < 0 || o.Seconds > lease.Seconds() {
+		return fault.Invalid("duration_seconds", "must be from 0 to 30")
+	}
+	got := answer{status: o.Status}
+	if o.Status == 0 {
+		got.problem = "the listener's receiver didn't answer"
+	}
+	outcome := judge(max(c.Before, 0), got, rand.Float64())
+	took := time.Duration(o.Seconds * float64(time.Second))
+	outcome.Attempt = webhook.Attempt{At: d.Now().UTC().Add(-took), Took: took, Status: got.status, Error: got.problem}
+	err = d.Store.EndDelivery(ctx, c.Ref, outcome)
+	d.bell.Ring(id)
+	if errors.Is(err, store.ErrFenced) || errors.Is(err, store.ErrNotFound) {
+		return errClaim
+	}
+	return err
+}
