@@ -7,7 +7,7 @@ import (
 
 // fixed are the settings that hold from the start to the end of a server.
 var fixed = []string{
-	"listen", "metrics_listen", "base_url", "node_url", "data_dir", "store", "artifacts", "key_prefix", "media_allow", "trusted_proxies", "operator_api", "mcp_http", "doors",
+	"listen", "metrics_listen", "base_url", "node_url", "data_dir", "store", "artifacts", "key_prefix", "media_allow", "trusted_proxies", "operator_api", "mcp_http", "doors", "webhooks", "webhook_http", "webhook_allow",
 	"limits.database", "limits.connections", "limits.connections_per_address", "limits.refused_keys", "limits.body_memory", "limits.body_disk", "limits.work_memory", "limits.url_ttl", "limits.lease", "limits.request_log", "limits.request_log_age",
 }
 
@@ -31,6 +31,7 @@ func Keep(old, now Config) Config {
 	now.Store, now.Artifacts, now.KeyPrefix, now.MediaAllow = old.Store, old.Artifacts, old.KeyPrefix, old.MediaAllow
 	now.Limits.Database, now.Limits.Connections, now.Limits.URLTTL = old.Limits.Database, old.Limits.Connections, old.Limits.URLTTL
 	now.TrustedProxies, now.OperatorAPI, now.MCPHTTP, now.Doors = old.TrustedProxies, old.OperatorAPI, old.MCPHTTP, old.Doors
+	now.Webhooks, now.WebhookHTTP, now.WebhookAllow = old.Webhooks, old.WebhookHTTP, old.WebhookAllow
 	now.Limits.PerAddress, now.Limits.RefusedKeys = old.Limits.PerAddress, old.Limits.RefusedKeys
 	now.Limits.BodyMemory, now.Limits.BodyDisk = old.Limits.BodyMemory, old.Limits.BodyDisk
 	now.Limits.WorkMemory, now.Limits.Lease = old.Limits.WorkMemory, old.Limits.Lease

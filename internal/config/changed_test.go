@@ -48,7 +48,7 @@ func TestKeepKeepsWhatTakesARestart(t *testing.T) {
 	all(reflect.ValueOf(&now).Elem())
 	_, restart := config.Changed(old, now)
 	live, left := config.Changed(old, config.Keep(old, now))
-	if len(restart) != 24 || left != nil || !slices.Contains(live, "limits.workers") || strings.Contains(strings.Join(live, " "), "listen") {
+	if len(restart) != 27 || left != nil || !slices.Contains(live, "limits.workers") || strings.Contains(strings.Join(live, " "), "listen") {
 		t.Errorf("live %v, restart %v, not kept %v", live, restart, left)
 	}
 }

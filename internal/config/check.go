@@ -28,6 +28,7 @@ func (r *report) check(c *Config, known Sources, directory *catalog.Catalog) {
 		r.add("key_prefix", "must be "+account.KeyPrefixForm, "")
 	}
 	r.checkHosts("media_allow", c.MediaAllow)
+	r.checkHosts("webhook_allow", c.WebhookAllow)
 	for i, text := range c.TrustedProxies {
 		if _, err := parseNetwork(text); err != nil {
 			r.add(elementOf("trusted_proxies", i), "must be an address or a CIDR", "for example 10.0.0.0/8")

@@ -30,6 +30,9 @@ type Config struct {
 	Doors          []string                  `yaml:"doors" env:"UNITASK_DOORS" doc:"interfaces of others at which programs written for them call this service: openai, at /openai/v1; in the variable with commas between"`
 	DoorModels     map[catalog.Name][]string `yaml:"door_models" doc:"other names of a capability as a model at the doors, such as text.chat: [gpt-5]; a name may be that of several capabilities of different work"`
 	UsageMetadata  []string                  `yaml:"usage_metadata" doc:"names of tasks' metadata by which usage is summed too, such as team, for unitask usage --by metadata.team; 4 at most, of few texts each, for every text has a sum a day"`
+	Webhooks       bool                      `yaml:"webhooks" env:"UNITASK_WEBHOOKS" default:"true" doc:"whether the ends of tasks are sent to the addresses that accounts register"`
+	WebhookHTTP    bool                      `yaml:"webhook_http" env:"UNITASK_WEBHOOK_HTTP" doc:"whether these addresses may be http too, which strangers can read on their way"`
+	WebhookAllow   []string                  `yaml:"webhook_allow" doc:"hosts, addresses and CIDRs that may be such an address although they aren't public"`
 	Limits         Limits                    `yaml:"limits"`
 	Deadlines      map[catalog.Name]Duration `yaml:"deadlines" doc:"how long a task of the capability may take, where the directory's own deadline doesn't suit"`
 	Suppliers      []Supplier                `yaml:"suppliers"`

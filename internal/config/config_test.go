@@ -49,8 +49,8 @@ routes:
 func defaults() config.Config {
 	return config.Config{
 		Listen: "127.0.0.1:8420", BaseURL: "http://127.0.0.1:8420", DataDir: "./data", Store: "bolt", Artifacts: "file",
-		KeyPrefix: account.DefaultKeyPrefix,
-		Policy:    config.Policy{Moderation: config.Moderation{Model: "omni-moderation-latest", OnFailure: config.RefuseFailed}},
+		KeyPrefix: account.DefaultKeyPrefix, Webhooks: true,
+		Policy: config.Policy{Moderation: config.Moderation{Model: "omni-moderation-latest", OnFailure: config.RefuseFailed}},
 		Limits: config.Limits{
 			Body: 16 << 20, BodyMemory: 16 << 20, BodyDisk: 256 << 20, WorkMemory: 256 << 20, InlineMedia: 10 << 20, Artifact: 2 << 30, UploadQuota: 2 << 30, JSONDepth: 64, CreatesPerMinute: 600,
 			ReadsPerMinute: 2400, OpenTasks: 64, Queue: 100_000, Workers: 512, Takeovers: 5, Connections: 4096, PerAddress: 1024, RefusedKeys: 30, Lease: config.Duration(30 * time.Second),

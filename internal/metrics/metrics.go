@@ -18,8 +18,10 @@ import (
 
 	"unitask/internal/fault"
 	"unitask/internal/gateway"
+	"unitask/internal/notify"
 	"unitask/internal/server"
 	"unitask/internal/task"
+	"unitask/internal/webhook"
 )
 
 // Build describes the running binary.
@@ -37,6 +39,8 @@ type Metrics struct {
 	attempts  *family[outcome, prometheus.Counter]
 	suppliers *family[string, prometheus.Observer]
 	kept      *family[bool, prometheus.Counter] // true: an input
+	hooks     *family[webhook.DeliveryState, prometheus.Counter]
+	hookTimes prometheus.Histogram
 	commits   prometheus.Histogram
 	groups    prometheus.Histogram
 }
@@ -59,7 +63,10 @@ type (
 	}
 )
 
-var _ gateway.Observer = (*Metrics)(nil)
+var (
+	_ gateway.Observer = (*Metrics)(nil)
+	_ notify.Observer  = (*Metrics)(nil)
+)
 
 // Buckets in seconds. An answer may be held for a minute, a supplier's job may take an hour, and a
 // commit is as slow as the disk.
@@ -86,6 +93,9 @@ func New(b Build) *Metrics {
 		attemptBuckets, "supplier")
 	m.kept = counters(m, "artifact_written_bytes_total", "Bytes of files that were kept: results, and inputs too large for a task.",
 		[]string{"kind"}, func(input bool) []string { return []string{kindOf(input)} })
+	m.hooks = counters(m, "webhook_attempts_total", "Attempts to tell an endpoint of an end: delivered, waiting for the next attempt, or failed for good.",
+		[]string{"outcome"}, func(k webhook.DeliveryState) []string { return []string{string(k)} })
+	m.hookTimes = one(m, "webhook_attempt_duration_seconds", "From an attempt's beginning to the endpoint's answer.", requestBuckets)
 	m.commits = one(m, "store_commit_duration_seconds", "How long a commit took to be on the disk.", commitBuckets)
 	m.groups = one(m, "store_commit_operations", "How many operations shared a commit.", groupBuckets)
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
@@ -130,6 +140,12 @@ func (m *Metrics) TaskEnded(capability string, mode task.Mode, state task.State,
 func (m *Metrics) AttemptEnded(supplier string, state task.AttemptState, took time.Duration) {
 	m.attempts.of(outcome{supplier, state}).Inc()
 	m.suppliers.of(supplier).Observe(took.Seconds())
+}
+
+// WebhookAttempt implements notify.Observer.
+func (m *Metrics) WebhookAttempt(outcome webhook.DeliveryState, took time.Duration) {
+	m.hooks.of(outcome).Inc()
+	m.hookTimes.Observe(took.Seconds())
 }
 
 // Commit counts a commit of the store.

@@ -25,6 +25,7 @@ import (
 	"unitask/internal/server"
 	"unitask/internal/store"
 	"unitask/internal/task"
+	"unitask/internal/webhook"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -59,6 +60,7 @@ func counted(t *testing.T, s store.Gauger) *metrics.Metrics {
 	m.TaskEnded("text.chat", task.Live, task.Failed, fault.ProviderTimeout)
 	m.TaskEnded("text.chat", task.Live, task.Succeeded, "")
 	m.AttemptEnded("groq", task.OK, 2*time.Second)
+	m.WebhookAttempt(webhook.Delivered, 3*time.Millisecond)
 	m.Commit(12, 700*time.Microsecond)
 	files := m.Artifacts(keeper{})
 	for _, r := range []artifact.PutRequest{

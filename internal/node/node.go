@@ -102,6 +102,12 @@ func (n *Node) assemble(ctx context.Context, c Config, counts *metrics.Metrics) 
 	if err != nil {
 		return err
 	}
+	hooks := Webhooks{HTTP: set.WebhookHTTP}
+	if set.Webhooks {
+		if hooks.Fetcher, err = artifact.NewFetcher(artifact.FetcherConfig{Allow: set.WebhookAllow}); err != nil {
+			return err
+		}
+	}
 	if err = n.openRequests(set.Limits, counts); err != nil {
 		return err
 	}
@@ -118,7 +124,7 @@ func (n *Node) assemble(ctx context.Context, c Config, counts *metrics.Metrics) 
 		},
 		Metrics: counts, Version: c.Build.Version, BaseURL: set.BaseURL, BodyFolder: filepath.Join(n.DataDir, bodiesName),
 		TrustedProxies: set.Proxies(), OnRequest: n.recordRequest, OperatorAPI: set.OperatorAPI, MCP: set.MCPHTTP,
-		OpenAI: slices.Contains(set.Doors, config.DoorOpenAI), DoorModels: set.DoorModels,
+		OpenAI: slices.Contains(set.Doors, config.DoorOpenAI), DoorModels: set.DoorModels, Webhooks: hooks,
 	})
 	if err != nil {
 		return err
@@ -162,7 +168,7 @@ func (n *Node) equipOperator(source backup.Source, set config.Config) {
 // Start serves the API on the listener, the operator on the socket and, unless monitor is nil, the metrics on monitor.
 // The channel receives the errors that end one of them before Stop does.
 func (n *Node) Start(ln, monitor net.Listener) <-chan error {
-	n.Gateway.Start()
+	n.Service.Start()
 	services := []func() error{
 		func() error { return n.API.Serve(ln) },
 		func() error { return n.Admin.Serve(n.socket.listener) },

@@ -18,6 +18,7 @@ import (
 	"unitask/internal/inquiry"
 	"unitask/internal/mcp"
 	"unitask/internal/metrics"
+	"unitask/internal/notify"
 	"unitask/internal/operator"
 	"unitask/internal/routing"
 	"unitask/internal/server"
@@ -44,6 +45,12 @@ type Parts struct {
 	Address   string           // the base URL at which they reach this one; "": they don't
 
 	StateSecret []byte // see gateway.Config
+}
+
+// Webhooks are the settings of telling endpoints of the ends of tasks.
+type Webhooks struct {
+	Fetcher *artifact.Fetcher // whose guard holds for their addresses; nil: there are no webhooks
+	HTTP    bool              // addresses may be http
 }
 
 // NewGateway returns a gateway that is idle until its Start, and its gate.
@@ -83,7 +90,8 @@ type ServiceConfig struct {
 	OnRequest      func(server.Request) // nil: no hook
 	OperatorAPI    bool                 // operator keys open the operator's actions on the API's listener
 	MCP            bool                 // the capabilities are tools of the Model Context Protocol on the API's listener
-	OpenAI         bool                 // programs that were written for OpenAI's interface may call
+	Webhooks       Webhooks
+	OpenAI         bool // programs that were written for OpenAI's interface may call
 	DoorModels     map[catalog.Name][]string
 }
 
@@ -98,6 +106,9 @@ type Service struct {
 	Admin    *server.Admin
 	uploads  *upload.Keeper // nil: they aren't taken
 	endTools func()
+
+	endpoints *notify.Endpoints // nil: there are no webhooks
+	sender    *notify.Sender    // nil without endpoints
 }
 
 // NewService assembles a service that doesn't listen yet and whose gateway is idle until its Start.
@@ -154,10 +165,14 @@ func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, erro
 			return nil, err
 		}
 	}
+	if err := s.newWebhooks(ctx, db, c); err != nil {
+		return nil, err
+	}
 	s.API, err = server.New(server.Config{
 		Operator: remote, Gateway: g, Gate: keeper, Artifacts: c.Artifacts, Signer: signer, BaseURL: c.BaseURL, Now: store.ClockOf(db, c.Now).Past,
 		Logger: c.Logger, Limits: c.Limits.Server, BodyFolder: c.BodyFolder, TrustedProxies: c.TrustedProxies,
 		OnRequest: c.onRequest, Console: pages, Tools: tools, OpenAI: c.OpenAI, DoorModels: c.DoorModels, Uploads: s.uploads,
+		Webhooks: s.endpoints,
 	})
 	return s, err
 }
@@ -199,10 +214,22 @@ func (s *Service) Apply(directory *catalog.Catalog, found Suppliers, l Limits, r
 	return nil
 }
 
-// Shutdown refuses new work, waits for the work and the requests under way until ctx ends, and stops the gateway and
-// the API. Calls of tools that still wait then are answered by the ids of their tasks.
+// Start begins to work on tasks and to send their ends.
+func (s *Service) Start() {
+	s.Gateway.Start()
+	if s.sender != nil {
+		s.sender.Start()
+	}
+}
+
+// Shutdown refuses new work, waits for the work and the requests under way until ctx ends, and stops the gateway, the
+// sending of webhooks and the API. Calls of tools that still wait then are answered by the ids of their tasks.
 func (s *Service) Shutdown(ctx context.Context) error {
 	err := s.Gateway.Shutdown(ctx)
 	s.endTools()
+	if s.sender != nil {
+		s.endpoints.Close()
+		s.sender.Shutdown(ctx)
+	}
 	return errors.Join(err, s.API.Shutdown(ctx))
 }

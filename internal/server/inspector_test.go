@@ -163,6 +163,7 @@ func invalidEvents(id string, body []byte) []string {
 			problems = append(problems, "an event isn't JSON")
 		case e.Name == api.EventDelta && members.Text == "" || e.Name == api.EventTask && members.RequestID != id:
 			problems = append(problems, "an event without text, or with another request_id")
+		case e.Name == api.EventWebhook:
 		case e.Name == api.EventTask:
 			problems = append(problems, invalid("Task", []byte(e.Data))...)
 		case e.Name != api.EventDelta:
@@ -249,18 +250,26 @@ var operations = map[string][]*regexp.Regexp{
 	http.MethodGet: {
 		regexp.MustCompile(`^/api/ai/v1/(capabilities|tasks|tasks/task_[0-9a-z]{26}(/timeline)?)$`),
 		regexp.MustCompile(`^(/api/ai/v1)?/uploads/art_[0-9a-z]{26}$`),
+		regexp.MustCompile(`^/api/ai/v1/webhooks(/whe_[0-9a-z]{26}(/deliveries)?)?$`),
 		regexp.MustCompile(`^/artifacts/art_[0-9a-z]{26}$`),
 		regexp.MustCompile(`^/(healthz|readyz|openapi\.yaml|openapi\.json)$`),
 		regexp.MustCompile(`^/admin/v1/(keys|accounts(/[a-z]+)?|usage|suppliers|requests|info)$`),
 	},
 	http.MethodPost: {
 		regexp.MustCompile(`^/api/ai/v1/(tasks(/task_[0-9a-z]{26}/cancel)?|uploads)$`),
+		regexp.MustCompile(`^/api/ai/v1/webhooks(/whe_[0-9a-z]{26}/(rotate|test|deliveries/task_[0-9a-z]{26}\.0/(replay|outcome)))?$`),
 		regexp.MustCompile(`^/admin/v1/(keys(/key_[0-9a-z]{26}/(revoke|rotate))?|accounts(/[a-z]+/links)?)$`),
 	},
-	http.MethodPatch:  {regexp.MustCompile(`^/admin/v1/(keys/key_[0-9a-z]{26}|accounts/[a-z]+)$`)},
-	http.MethodPut:    {regexp.MustCompile(`^/uploads/art_[0-9a-z]{26}$`)},
-	http.MethodDelete: {regexp.MustCompile(`^/api/ai/v1/uploads/art_[0-9a-z]{26}$`)},
-	http.MethodHead:   {regexp.MustCompile(`^/artifacts/art_[0-9a-z]{26}$`)},
+	http.MethodPatch: {
+		regexp.MustCompile(`^/admin/v1/(keys/key_[0-9a-z]{26}|accounts/[a-z]+)$`),
+		regexp.MustCompile(`^/api/ai/v1/webhooks/whe_[0-9a-z]{26}$`),
+	},
+	http.MethodPut: {regexp.MustCompile(`^/uploads/art_[0-9a-z]{26}$`)},
+	http.MethodDelete: {
+		regexp.MustCompile(`^/api/ai/v1/uploads/art_[0-9a-z]{26}$`),
+		regexp.MustCompile(`^/api/ai/v1/webhooks/whe_[0-9a-z]{26}$`),
+	},
+	http.MethodHead: {regexp.MustCompile(`^/artifacts/art_[0-9a-z]{26}$`)},
 }
 
 func listed(req *http.Request) bool {

@@ -51,6 +51,9 @@ func (s *Server) route() {
 	if s.tools != nil {
 		s.handle(api.PathMCP, s.limited(s.keyHolder, gate.Reads, methods{http.MethodPost: s.handleTools}.dispatch))
 	}
+	if s.webhooks != nil {
+		webhooks{s, s.webhooks}.route()
+	}
 	if s.console != nil {
 		s.handle(consoleRoot, s.handleConsole)
 		s.handle("/{$}", s.handleRoot)

@@ -26,6 +26,7 @@ import (
 	"unitask/internal/fault"
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
+	"unitask/internal/notify"
 	"unitask/internal/operator"
 	"unitask/internal/room"
 	"unitask/internal/upload"
@@ -70,6 +71,8 @@ type Config struct {
 	DoorModels map[catalog.Name][]string
 	// Uploads takes files ahead of tasks; nil: they aren't taken.
 	Uploads *upload.Keeper
+	// Webhooks are the endpoints that are told of the ends of tasks; nil: they aren't served.
+	Webhooks *notify.Endpoints
 	// OnRequest hears of each request once it is answered. It must be quick. nil: no hook.
 	OnRequest func(Request)
 }
@@ -105,7 +108,8 @@ type Server struct {
 	toolRoom   *room.Room         // of bodies and files of tools' requests under way
 	openAI     *openAI            // nil: it isn't served
 	models     atomic.Pointer[doorModels]
-	uploads    *upload.Keeper // nil: they aren't served
+	uploads    *upload.Keeper    // nil: they aren't served
+	webhooks   *notify.Endpoints // nil: they aren't served
 	bodies     *bodies
 	conns      *connTable
 	inProgress *room.Room // requests of each account
@@ -134,7 +138,8 @@ func New(c Config) (*Server, error) {
 	if s.bodies, err = newBodies(c.BodyFolder, s.limits); err != nil {
 		return nil, err
 	}
-	s.onRequest, s.console, s.operator, s.tools, s.uploads = c.OnRequest, c.Console, c.Operator, c.Tools, c.Uploads
+	s.onRequest, s.console, s.operator, s.tools = c.OnRequest, c.Console, c.Operator, c.Tools
+	s.uploads, s.webhooks = c.Uploads, c.Webhooks
 	if c.OpenAI {
 		s.openAI = &openAI{s, door.NewUndelivered(s.now)}
 		s.foreign = s.openAI.failForeign

@@ -62,6 +62,7 @@ type options struct {
 	tools     bool                                // clients of the Model Context Protocol are answered
 	openAI    bool                                // OpenAI's door is open
 	models    map[catalog.Name][]string           // other names of capabilities there
+	hooks     []string                            // hosts that may be told of ends; nil: there are no webhooks
 	bodies    string                              // the folder of arriving bodies; "": one of the test's own
 	files     func(artifact.Store) artifact.Store // a wrapper of the artifacts; nil: without
 	gateway   gateway.Limits
@@ -89,6 +90,10 @@ func newWorld(t testing.TB, o options) *world {
 	for _, text := range o.overlays {
 		overlays = append(overlays, []byte(text))
 	}
+	var hooks node.Webhooks
+	if o.hooks != nil {
+		hooks = node.Webhooks{Fetcher: fixture.Must(artifact.NewFetcher(artifact.FetcherConfig{Allow: o.hooks}))(t), HTTP: true}
+	}
 	w := &world{t: t, db: o.engine, log: &fixture.Log{}}
 	ln := fixture.Must((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	w.base = "http://" + ln.Addr().String()
@@ -101,9 +106,9 @@ func newWorld(t testing.TB, o options) *world {
 			Logger: cmp.Or(o.logger, slog.New(slog.NewJSONHandler(w.log, nil))),
 		},
 		BaseURL: w.base, BodyFolder: cmp.Or(o.bodies, t.TempDir()), TrustedProxies: o.proxies,
-		OnRequest: o.onRequest, OperatorAPI: o.operators, MCP: o.tools, OpenAI: o.openAI, DoorModels: o.models,
+		OnRequest: o.onRequest, OperatorAPI: o.operators, MCP: o.tools, OpenAI: o.openAI, DoorModels: o.models, Webhooks: hooks,
 	}))(t)
-	w.Gateway.Start()
+	w.Start()
 	fixture.Serve(t, ln, w.API.Serve, w.Shutdown)
 	transport := &http.Transport{DisableCompression: true}
 	t.Cleanup(transport.CloseIdleConnections)
