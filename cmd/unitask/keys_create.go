@@ -142,7 +142,7 @@ func noteUnmatched(t *terminal, patterns []string) {
 	}
 	for _, pattern := range patterns {
 		matches := func(c catalog.Capability) bool { return account.Allows([]string{pattern}, string(c.Name)) }
-		if !slices.ContainsFunc(directory.All(), matches) {
+		if pattern != api.ScopeWebhooks && !slices.ContainsFunc(directory.All(), matches) {
 			near := catalog.Nearest(pattern, namesOf(directory))
 			if near != "" {
 				near = ": did you mean " + near + "?"

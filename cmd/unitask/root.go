@@ -24,6 +24,7 @@ func commands(t *terminal) []*cobra.Command {
 		newCapabilitiesCmd(t),
 		newTasksCmd(t),
 		newUploadCmd(t),
+		newWebhooksCmd(t),
 		newOpenCmd(t),
 		newTUICmd(t),
 		newMCPCmd(t),
