@@ -4,7 +4,7 @@ PKG ?= ./...
 CI := ./.ci/run
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint fmt cover bench profile crash client-crash sigterm clock store-crash store-copy database-crash fleet postgres-suites corrupt power sweep hostile upload full-disk backup-test upgrade-test linearizable sim fuzz npm openapi deploy-check e2e e2e-model openai-go golden reproducible vuln release-check image-test ci clean
+.PHONY: help build test race lint fmt cover bench profile crash client-crash sigterm clock webhook-crash store-crash store-copy database-crash fleet postgres-suites corrupt power sweep hostile upload full-disk backup-test upgrade-test linearizable sim fuzz npm openapi deploy-check e2e e2e-model openai-go golden reproducible vuln release-check image-test ci clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ sigterm: ## Stop the server 500 times under load and check the same, and that no
 clock: ## Set the clock of a server by an hour and a year, both ways, under load, and check that nothing ends early
 	$(GO) test ./test/crash -run TestClock -v
 	$(GO) test ./internal/store/boltstore -run 'TestClock|TestStartAfterAClock' -v
+
+webhook-crash: ## End 10,000 tasks through 200 kills of the server and check each webhook (UNITASK_WEBHOOK_ENDS=n UNITASK_WEBHOOK_KILLS=n)
+	UNITASK_WEBHOOK_ENDS=$${UNITASK_WEBHOOK_ENDS:-10000} UNITASK_WEBHOOK_KILLS=$${UNITASK_WEBHOOK_KILLS:-200} $(GO) test ./test/crash -run TestWebhooksKilled -count=1 -v -timeout 2h
 
 store-crash: ## Kill a process that writes to the store 1,000 times (UNITASK_KILL_CYCLES=n for another number)
 	UNITASK_KILL_CYCLES=$${UNITASK_KILL_CYCLES:-1000} $(GO) test ./internal/store/boltstore -run TestKill -v -timeout 2h
