@@ -102,7 +102,7 @@ var layers = map[string]layer{
 	"artifact/s3store":        {floor: 3, may: []string{"artifact", "disk", "fault"}, leaf: true},
 	"artifact/s3store/s3test": {floor: 0},
 
-	"door/openai": {floor: 4, may: []string{"api", "artifact", "bulk", "catalog", "fault", "jsonread", "jsonwrite", "task"}},
+	"door/openai": {floor: 4, may: []string{"api", "artifact", "bulk", "catalog", "fault", "jsonread", "jsonwrite", "sse", "task"}},
 
 	"requestlog": {floor: 3, may: []string{"task", "fault", "jsonwrite", "disk"}},
 	"form":       {floor: 3, may: []string{"api", "catalog", "task"}},

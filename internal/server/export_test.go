@@ -32,7 +32,7 @@ var NewNodeClient = newNodeClient
 // RelayOf returns how the task of a request is followed at another node, by a client of nodes.
 func RelayOf(r *http.Request, nodes *http.Client) gateway.Relay {
 	s := &Server{nodes: nodes}
-	return s.relay(&exchange{r: r})
+	return s.relay(&exchange{r: r}, r.URL.EscapedPath())
 }
 
 // ClientAddress returns whose request it is that came from the peer.

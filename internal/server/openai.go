@@ -44,9 +44,11 @@ func (o *openAI) route() {
 		openai.PathSpeech:              {http.MethodPost: o.calling(openai.Speech)},
 		openai.PathTranscriptions:      {http.MethodPost: o.callingByForm(openai.Transcription, nil)},
 		openai.PathTranslations:        {http.MethodPost: o.callingByForm(openai.Translation, nil)},
+		openai.PathResponses:           {http.MethodPost: o.handleResponseCreate},
 	} {
 		o.handle(pattern, o.limited(o.keyHolder, gate.Creates, m.dispatch))
 	}
+	o.routeResponses()
 }
 
 // failForeign answers an error below openai.Root in OpenAI's shape.
@@ -124,7 +126,10 @@ func (o *openAI) take(x *exchange, sub gateway.Submission, boundary string, call
 	settled := false
 	defer func() { attempt.End(settled) }()
 	sub.Body, sub.Stream, sub.Wait = call.Body, call.Stream, nil
-	if !call.Stream {
+	switch {
+	case call.Background:
+		sub.Wait = new(time.Duration(0))
+	case !call.Stream:
 		sub.Wait = new(openAIWait)
 	}
 	settled = o.call(x, &call, sub)
@@ -165,7 +170,7 @@ func (o *openAI) call(x *exchange, call *openai.Call, sub gateway.Submission) (s
 		if accepted.Replayed {
 			x.Header().Set(api.HeaderIdempotentReplay, "true")
 		}
-		if accepted.Stream != nil && (accepted.Task.State == task.Succeeded || !accepted.Stream.Silent()) {
+		if accepted.Stream != nil && (call.Background || accepted.Task.State == task.Succeeded || !accepted.Stream.Silent()) {
 			return o.stream(x, call, accepted.Stream)
 		}
 		accepted.Stream.Close()
@@ -180,17 +185,23 @@ func (o *openAI) call(x *exchange, call *openai.Call, sub gateway.Submission) (s
 	return x.control().Flush() == nil && x.r.Context().Err() == nil && final
 }
 
-// answerTask answers with a task that ended, or returns the error that it ended with.
+// answerTask answers with a task that ended, or returns the error that it ended with. One in the background is its own
+// answer, however it is.
 func (o *openAI) answerTask(x *exchange, call *openai.Call, t *task.Task) error {
-	if err := errorOf(t); err != nil {
-		if t.State == task.Failed {
-			o.show(x, *t)
-		}
+	if t.State == task.Failed {
+		o.show(x, *t)
+	}
+	if err := errorOf(t); err != nil && !call.Background {
 		return err
 	}
 	if call.HasAnswer() {
 		return o.answerMedia(x, call, t)
 	}
+	return o.write(x, call, t)
+}
+
+// write writes a task in the form of its call.
+func (o *openAI) write(x *exchange, call *openai.Call, t *task.Task) error {
 	w := writers.Get().(*jsonwrite.Writer)
 	defer writers.Put(w)
 	w.Reset()
@@ -220,31 +231,30 @@ func errorOf(t *task.Task) error {
 func (o *openAI) stream(x *exchange, call *openai.Call, stream *gateway.Stream) (settled bool) {
 	defer stream.Close()
 	beginStream(x)
-	chunks := openai.NewChunks(call)
+	events := openai.NewEvents(call)
 	var now task.Task
 	var b []byte
-	for begun := false; ; {
+	for {
 		e, err := stream.Next(x.r.Context(), heartbeat)
 		b = b[:0]
 		switch {
 		case err != nil && x.r.Context().Err() != nil:
 			return false // a client that is gone is no fault of ours
 		case errors.Is(err, io.EOF):
-			b = chunks.Fail(b, errBrokenOff.WithTask(now.ID), x.id)
+			b = events.Fail(b, &now, errBrokenOff.WithTask(now.ID), x.id)
 		case err != nil:
 			o.brokeOff(x, err)
-			b = chunks.Fail(b, errBrokenOff.WithTask(now.ID), x.id)
+			b = events.Fail(b, &now, errBrokenOff.WithTask(now.ID), x.id)
 		case e.Task != nil:
-			if now = *e.Task; !begun {
-				b, begun = chunks.Begin(b, &now), true
-			}
+			now = *e.Task
+			b = events.Begin(b, &now)
 			if now.State.Terminal() {
-				b, settled = o.end(x, call, chunks, b, &now)
+				b, settled = o.end(x, call, events, b, &now)
 				_, err = x.Write(b)
 				return x.shown(err) == nil && x.r.Context().Err() == nil && settled
 			}
 		case e.Piece != api.Delta{}:
-			b = chunks.Piece(b, &now, e.Piece)
+			b = events.Piece(b, &now, e.Piece)
 		default:
 			b = append(b, sse.Beat...)
 		}
@@ -258,10 +268,10 @@ func (o *openAI) stream(x *exchange, call *openai.Call, stream *gateway.Stream) 
 var errBrokenOff = fault.New(fault.CapacityExhausted, "the stream broke off; the task may go on").WithRetryAfter(readyAgain)
 
 // end appends the end of a stream whose task has ended, and reports whether no retry goes on from it.
-func (o *openAI) end(x *exchange, call *openai.Call, chunks *openai.Chunks, b []byte, t *task.Task) (whole []byte, final bool) {
+func (o *openAI) end(x *exchange, call *openai.Call, events openai.Events, b []byte, t *task.Task) (whole []byte, final bool) {
 	err := errorOf(t)
 	if err == nil {
-		if whole, err = chunks.End(b, t); err == nil {
+		if whole, err = events.End(b, t); err == nil {
 			return whole, true
 		}
 	}
@@ -270,5 +280,5 @@ func (o *openAI) end(x *exchange, call *openai.Call, chunks *openai.Chunks, b []
 	}
 	e := call.Explain(err)
 	x.code = e.Code
-	return chunks.Fail(b, e, x.id), !e.Retryable()
+	return events.Fail(b, t, e, x.id), !e.Retryable()
 }

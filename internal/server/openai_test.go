@@ -50,7 +50,10 @@ func ofOpenAI(req *http.Request, resp *http.Response, body []byte) []string {
 	name := req.Method + strings.Replace(req.URL.Path, openai.Root+"v1", " ", 1)
 	name = strings.Replace(name, "  ", " ", 1)
 	other := strings.HasPrefix(name, "GET /models/") // than published, as docs/doors.md says
-	for _, mark := range []string{`"error"`, `"embedding":"`, `"violence/graphic":null`, `"segments":[`, `"words":[`} {
+	if strings.Contains(name, " /responses/") {
+		name = "POST /responses" // whose answers are alike
+	}
+	for _, mark := range []string{`"error":{`, `"embedding":"`, `"violence/graphic":null`, `"segments":[`, `"words":[`} {
 		other = other || bytes.Contains(body, []byte(mark))
 	}
 	if err == nil && !other {
@@ -157,7 +160,7 @@ func TestOpenAIRefuses(t *testing.T) {
 	}{
 		{"no key", request{path: openai.PathModels}, 401, "invalid_api_key", fault.Unauthenticated, ""},
 		{"an unknown path without a key", request{path: openai.Root + "v1/secrets"}, 401, "invalid_api_key", fault.Unauthenticated, ""},
-		{"an unknown path", request{path: openai.Root + "v1/responses", key: w.test}, 404, "unknown_url", fault.NotFound, ""},
+		{"an unknown path", request{path: openai.Root + "v1/files", key: w.test}, 404, "unknown_url", fault.NotFound, ""},
 		{"a path that isn't clean", request{path: openai.Root + "v1//models", key: w.test}, 404, "unknown_url", fault.NotFound, ""},
 		{"plain completions", request{method: "POST", path: openai.Root + "v1/completions", key: w.test, body: "{}", header: json}, 404, "unknown_url", fault.NotFound, ""},
 		{"another method", request{path: openai.PathChat, key: w.test}, 405, "", fault.InvalidRequest, ""},
@@ -234,9 +237,14 @@ func (w *world) ids(key string) (ids []string) {
 // hangUp sends a completion and leaves before its answer.
 func (w *world) hangUp(key, body string, after time.Duration) {
 	w.t.Helper()
+	w.hangUpAt(openai.PathChat, key, body, after)
+}
+
+func (w *world) hangUpAt(path, key, body string, after time.Duration) {
+	w.t.Helper()
 	ctx, stop := context.WithTimeout(w.t.Context(), after)
 	defer stop()
-	req := fixture.Must(http.NewRequestWithContext(ctx, http.MethodPost, w.base+openai.PathChat, strings.NewReader(body)))(w.t)
+	req := fixture.Must(http.NewRequestWithContext(ctx, http.MethodPost, w.base+path, strings.NewReader(body)))(w.t)
 	req.Header.Set("Authorization", "Bearer "+key)
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := w.client.Do(req)

@@ -61,9 +61,9 @@ func newNodeClient() *http.Client {
 	}
 }
 
-// relay returns how the request's task is followed at another node: by the same request, of the same caller. nil if it
+// relay returns how the request's task is followed at another node: at the path, by the same caller. nil if the request
 // comes from a node itself.
-func (s *Server) relay(x *exchange) gateway.Relay {
+func (s *Server) relay(x *exchange, path string) gateway.Relay {
 	if x.r.Header.Get(relayMark) != "" {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (s *Server) relay(x *exchange) gateway.Relay {
 			header[name] = values
 		}
 	}
-	path, host := x.r.URL.EscapedPath(), x.r.Host
+	host := x.r.Host
 	return func(ctx context.Context, address string, said func(api.Delta)) error {
 		ctx, giveUp := context.WithCancelCause(ctx)
 		defer giveUp(nil)

@@ -18,7 +18,7 @@ import (
 const heartbeat = 15 * time.Second
 
 func (s *Server) handleTaskFollow(x *exchange) error {
-	stream, err := s.gateway.Follow(x.r.Context(), *x.caller, x.r.PathValue("task_id"), s.relay(x))
+	stream, err := s.gateway.Follow(x.r.Context(), *x.caller, x.r.PathValue("task_id"), s.relay(x, x.r.URL.EscapedPath()))
 	if err != nil {
 		return err
 	}

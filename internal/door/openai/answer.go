@@ -19,8 +19,11 @@ const (
 	memberState     = "state"
 )
 
-// Write writes the answer that a task which succeeded is.
+// Write writes the answer that a task which succeeded is; a response, whatever became of the task.
 func (c *Call) Write(w *jsonwrite.Writer, t *task.Task) error {
+	if c.response != nil {
+		return c.writeResponse(w, t)
+	}
 	if c.Base == embedBase {
 		return c.writeEmbeddings(w, t)
 	}

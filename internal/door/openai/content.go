@@ -102,10 +102,13 @@ func (r *request) audio(w *jsonwrite.Writer, value []byte, at string) {
 var documentTypes = map[string]string{".pdf": "application/pdf", ".txt": "text/plain", ".md": "text/markdown"}
 
 func (r *request) file(w *jsonwrite.Writer, value []byte, at string) {
-	given := r.members(value, at, fileMembers)
-	if given == nil {
-		return
+	if given := r.members(value, at, fileMembers); given != nil {
+		r.fileData(w, given, at)
 	}
+}
+
+// fileData writes the media value of a file whose data are sent along.
+func (r *request) fileData(w *jsonwrite.Writer, given map[string][]byte, at string) {
 	name, isText := textOf(given["filename"])
 	if given["filename"] != nil && !isText {
 		r.row(under(at, "filename"), "must be a string")

@@ -25,7 +25,10 @@ type Error struct {
 	ServiceCode fault.Code `json:"service_code"`
 }
 
-const fieldModel = "model"
+const (
+	fieldModel    = "model"
+	fieldResponse = "response_id"
+)
 
 // UnknownModel refuses a model that isn't a capability of the kind that the path needs.
 func UnknownModel(model string) *fault.Error {
@@ -35,6 +38,11 @@ func UnknownModel(model string) *fault.Error {
 	}
 	e := fault.Newf(fault.NotFound, "the model %q doesn't exist, or isn't callable here with this key", model)
 	return e.WithDetails(fault.Detail{Field: fieldModel, Message: "names no such model"})
+}
+
+// UnknownResponse refuses the id of a response that the key doesn't see.
+func UnknownResponse() *fault.Error {
+	return fault.New(fault.NotFound, "there is no such response").WithDetails(fault.Detail{Field: fieldResponse, Message: "names no response"})
 }
 
 // ErrorOf returns an error in OpenAI's shape.
@@ -57,13 +65,13 @@ func kindOf(e *fault.Error) (kind, code string) {
 	case fault.Unauthenticated:
 		return invalidRequest, "invalid_api_key"
 	case fault.NotFound:
-		if len(e.Details) > 0 && e.Details[0].Field == fieldModel {
+		switch {
+		case len(e.Details) == 0 && e.TaskID == "":
+			return invalidRequest, "unknown_url"
+		case len(e.Details) > 0 && e.Details[0].Field == fieldModel:
 			return invalidRequest, "model_not_found"
 		}
-		if e.TaskID != "" {
-			return invalidRequest, ""
-		}
-		return invalidRequest, "unknown_url"
+		return invalidRequest, ""
 	case fault.ContentPolicyViolation:
 		return invalidRequest, "content_policy_violation"
 	case fault.RateLimitExceeded:

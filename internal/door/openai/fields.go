@@ -52,6 +52,9 @@ func (c *Call) param(field string) string {
 	if c == nil {
 		return bracketed(field)
 	}
+	if c.response != nil {
+		return c.response.param(field)
+	}
 	if rest, ok := within(field, catalog.GroupParameters+".max_output_tokens"); ok {
 		return c.maxTokens + rest
 	}

@@ -1,5 +1,5 @@
-// Package openai translates between OpenAI's interface and the service's: chat completions, embeddings, images, audio,
-// moderations and the list of models, as OpenAI's published document has them.
+// Package openai translates between OpenAI's interface and the service's: chat completions, responses, embeddings,
+// images, audio, moderations and the list of models, as OpenAI's published document has them.
 //
 // A request becomes the body of a task's creation, which the gateway checks as any other: this package checks only what
 // the translation needs. A member that the service can't honour is refused by its name; docs/doors.md has a decision
@@ -25,6 +25,7 @@ const (
 	Root           = "/openai/"
 	PathModels     = Root + "v1/models"
 	PathChat       = Root + "v1/chat/completions"
+	PathResponses  = Root + "v1/responses"
 	PathEmbeddings = Root + "v1/embeddings"
 
 	PathImages         = Root + "v1/images/generations"
@@ -68,12 +69,14 @@ type Call struct {
 
 	Stream       bool
 	IncludeUsage bool // a last chunk tells the usage
+	Background   bool // the answer is the task as it is accepted, and however it ends
 
 	answer  func(*Call, *task.Task, Link) (Answer, error) // nil: Write answers
 	renamed []renaming                                    // before those of all calls
 
-	maxTokens string // the caller's name of max_output_tokens
-	oneText   bool   // the input of embeddings is one text, not a list
+	maxTokens string    // the caller's name of max_output_tokens
+	oneText   bool      // the input of embeddings is one text, not a list
+	response  *response // of a call that is answered with a response; nil for the others
 }
 
 // Reader translates the body of a request. Its errors name the caller's own members.

@@ -9,12 +9,33 @@ import (
 	"unitask/internal/task"
 )
 
+// Events writes a task's stream in the form that its call asks for. Its methods append to b; one goroutine uses it.
+type Events interface {
+	// Begin tells the task as it is: at first, and when it changes before its end.
+	Begin(b []byte, t *task.Task) []byte
+	// Piece tells a piece of the answer.
+	Piece(b []byte, t *task.Task, d api.Delta) []byte
+	// End tells the end of a task that succeeded, and the whole answer if no piece of it was told.
+	End(b []byte, t *task.Task) ([]byte, error)
+	// Fail tells an error that cuts the stream short; t is the task as it was told last.
+	Fail(b []byte, t *task.Task, e *fault.Error, requestID string) []byte
+}
+
+// NewEvents returns the Events of a call.
+func NewEvents(c *Call) Events {
+	if c.response != nil {
+		return newResponseEvents(c)
+	}
+	return NewChunks(c)
+}
+
 // Chunks writes a task's stream as OpenAI's: chunks of the answer, the usage if it is asked for, and [DONE]. One
 // goroutine uses it.
 type Chunks struct {
 	call  *Call
 	w     *jsonwrite.Writer
 	calls map[int]bool // whose first piece was told
+	begun bool
 	told  bool
 }
 
@@ -25,6 +46,10 @@ func NewChunks(c *Call) *Chunks {
 
 // Begin appends the first chunk, which says who speaks.
 func (s *Chunks) Begin(b []byte, t *task.Task) []byte {
+	if s.begun {
+		return b
+	}
+	s.begun = true
 	return s.chunk(b, t, "", func(w *jsonwrite.Writer) {
 		named(w, "role", "assistant")
 		named(w, "content", "")
@@ -102,7 +127,7 @@ func (s *Chunks) End(b []byte, t *task.Task) ([]byte, error) {
 }
 
 // Fail appends the end of a stream that an error cuts short.
-func (s *Chunks) Fail(b []byte, e *fault.Error, requestID string) []byte {
+func (s *Chunks) Fail(b []byte, _ *task.Task, e *fault.Error, requestID string) []byte {
 	raw, err := json.Marshal(ErrorOf(e, requestID))
 	if err != nil {
 		return b // it is texts alone

@@ -67,21 +67,31 @@ func (r *request) choice() string {
 		return ""
 	}
 	if word, isText := textOf(value); isText {
-		switch choice := string(word); choice {
-		case catalog.ToolsAuto, catalog.ToolsNone, catalog.ToolsRequired:
-			return choice
-		}
-		r.row(at, "must be auto, none, required or a function")
-		return ""
+		return r.choiceWord(string(word))
 	}
 	chosen := r.function(value, at, choiceMembers, chosenMembers)
 	if chosen == nil {
 		return ""
 	}
-	name := string(r.text(chosen, under(at, typeFunction), "name"))
+	return r.chosenName(chosen, under(at, typeFunction))
+}
+
+// choiceWord returns a choice that isn't a function.
+func (r *request) choiceWord(word string) string {
+	switch word {
+	case catalog.ToolsAuto, catalog.ToolsNone, catalog.ToolsRequired:
+		return word
+	}
+	r.row("tool_choice", "must be auto, none, required or a function")
+	return ""
+}
+
+// chosenName returns the name of the function that must be called.
+func (r *request) chosenName(chosen map[string][]byte, at string) string {
+	name := string(r.text(chosen, at, "name"))
 	switch name {
 	case catalog.ToolsAuto, catalog.ToolsNone, catalog.ToolsRequired:
-		r.row(under(under(at, typeFunction), "name"), "is no tool's name here")
+		r.row(under(at, "name"), "is no tool's name here")
 	}
 	return name
 }

@@ -81,7 +81,7 @@ heard.failures = {
   key: await failure(() => new OpenAI({ apiKey: "svc_test_wrong", fetch: fetchCounted }).chat.completions.create(hello)),
   member: await failure(() => counted.chat.completions.create({ ...hello, n: 2 })),
   conflict: await failure(() => withKey(user("good bye"))),
-  path: await failure(() => counted.responses.create({ model: "text.chat", input: "hello" })),
+  path: await failure(() => counted.completions.create({ model: "text.chat", prompt: "hello" })),
   policy: await failure(() => counted.chat.completions.create({ ...hello, messages: user("@fail:CONTENT_POLICY_VIOLATION") })),
   outage: await failure(() => counted.chat.completions.create({ ...hello, messages: user("@fail:PROVIDER_UNAVAILABLE") })),
 };

@@ -1,0 +1,88 @@
+package openai
+
+import (
+	"strconv"
+
+	"unitask/internal/jsonwrite"
+)
+
+// writeIf writes a member that is JSON already, unless it is nil.
+func writeIf(w *jsonwrite.Writer, name string, value []byte) {
+	if value != nil {
+		w.Name(name)
+		w.JSON(value)
+	}
+}
+
+// jsonOf returns a text as JSON.
+func jsonOf(text string) []byte {
+	w := jsonwrite.New(len(text) + 2)
+	w.String(text)
+	out, _ := w.Bytes() // a text can be written
+	return out
+}
+
+// itemContent writes what an item says: a text, or parts.
+func (r *request) itemContent(w *jsonwrite.Writer, content []byte, at string) {
+	if content[0] != '[' {
+		w.JSON(content)
+		return
+	}
+	w.Begin('[')
+	elements(content, func(i int, part []byte) { r.itemPart(w, part, at+"["+strconv.Itoa(i)+"]") })
+	w.End(']')
+}
+
+func (r *request) itemPart(w *jsonwrite.Writer, part []byte, at string) {
+	kind, ok := r.kind(part, at, "type")
+	if !ok {
+		return
+	}
+	members, known := responseParts[kind]
+	if !known {
+		r.row(under(at, "type"), "must be one of input_text, output_text, input_image, input_audio and input_file")
+		return
+	}
+	given := r.members(part, at, members)
+	w.Begin('{')
+	switch kind {
+	case "input_text", "output_text":
+		named(w, "type", "text")
+		if r.text(given, at, "text") != nil {
+			copied(w, given, "text", "text")
+		}
+	case "input_image":
+		named(w, "type", "image")
+		w.Name("image")
+		r.address(w, r.text(given, at, "image_url"), under(at, "image_url"))
+	case "input_audio":
+		named(w, "type", "audio")
+		w.Name("audio")
+		if value, ok := given[kind]; ok {
+			r.audio(w, value, under(at, kind))
+		} else {
+			r.row(under(at, kind), "is required")
+			w.Null()
+		}
+	case "input_file":
+		named(w, "type", "document")
+		w.Name("document")
+		r.itemFile(w, given, at)
+	}
+	w.End('}')
+}
+
+// itemFile writes the media value of a file that is sent along, or that the service fetches.
+func (r *request) itemFile(w *jsonwrite.Writer, given map[string][]byte, at string) {
+	if _, ok := given["file_url"]; !ok {
+		r.fileData(w, given, at)
+		return
+	}
+	if _, both := given["file_data"]; both {
+		r.row(under(at, "file_url"), "must not be given together with file_data")
+	}
+	w.Begin('{')
+	w.Name("url")
+	w.String(string(r.text(given, at, "file_url")))
+	w.End('}')
+}

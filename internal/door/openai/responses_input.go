@@ -1,0 +1,289 @@
+package openai
+
+import (
+	"strconv"
+
+	"unitask/internal/catalog"
+	"unitask/internal/fault"
+	"unitask/internal/jsonread"
+	"unitask/internal/jsonwrite"
+	"unitask/internal/task"
+)
+
+// The types of items.
+const (
+	itemMessage   = "message"
+	itemReasoning = "reasoning"
+	itemCall      = "function_call"
+	itemResult    = "function_call_output"
+	itemSearch    = "web_search_call"
+	itemReference = "item_reference"
+)
+
+// place is the place of a message in the request: the items that it is made of. Places that it has no use for are 0.
+type place struct {
+	whole   bool // the input is one text
+	content int
+	said    string // the item's member that holds the content
+	state   int
+	calls   []int
+}
+
+// turn is the assistant's message that goes on from item to item: its thoughts, its words and its calls.
+type turn struct {
+	response string // the task that its items come from; "" if they don't say
+	content  []byte // JSON; nil without
+	at       string // the path of content
+	state    []byte
+	calls    []call
+	place    place
+}
+
+type call struct {
+	id, name  []byte // JSON
+	arguments []byte
+}
+
+// conversation makes messages of a request's items. Where the service has one message, the assistant's thoughts, words
+// and calls are items of their own.
+type conversation struct {
+	request *request
+	find    Find
+	found   map[string]*task.Task
+	failed  error
+
+	w      *jsonwrite.Writer
+	turn   *turn // nil between the assistant's
+	places []place
+}
+
+// items writes the conversation: of one text, or of items.
+func (t *conversation) items(w *jsonwrite.Writer) {
+	const at = "input"
+	value, ok := t.request.values[at]
+	if !ok {
+		t.request.row(at, "is required")
+		return
+	}
+	t.w = w
+	w.Name("messages")
+	w.Begin('[')
+	defer w.End(']')
+	if value[0] == '"' {
+		t.message("user", value, "", place{whole: true})
+		return
+	}
+	isList := elements(value, func(i int, item []byte) { t.item(item, i, at+"["+strconv.Itoa(i)+"]") })
+	t.flush()
+	if !isList {
+		t.request.row(at, "must be a text or a list")
+	}
+}
+
+func (t *conversation) item(item []byte, i int, at string) {
+	kind := itemMessage
+	if item[0] == '{' && !t.plain(item) {
+		var ok bool
+		if kind, ok = t.request.kind(item, at, "type"); !ok {
+			return
+		}
+	}
+	members, known := itemMembers[kind]
+	if !known {
+		t.request.row(under(at, "type"), "must be one of message, function_call, function_call_output, reasoning, web_search_call and item_reference")
+		return
+	}
+	given := t.request.members(item, at, members)
+	if given == nil {
+		return
+	}
+	switch kind {
+	case itemMessage:
+		t.said(given, i, at)
+	case itemReasoning:
+		t.thought(given, i)
+	case itemCall:
+		t.called(given, i, at)
+	case itemResult:
+		t.result(given, i, at)
+	case itemReference:
+		t.reference(given, i, at)
+	}
+}
+
+// plain reports whether an item is a message that doesn't say its type.
+func (t *conversation) plain(item []byte) bool {
+	typed, isMessage := false, false
+	in := jsonread.Sound(item)
+	for m := in.Among("type", "role"); m.Next(); {
+		if m.Name == "role" {
+			in.Skip()
+			isMessage = true
+		} else {
+			typed = in.Value()[0] != 'n'
+		}
+	}
+	return isMessage && !typed
+}
+
+// said takes a message.
+func (t *conversation) said(given map[string][]byte, i int, at string) {
+	role, content := string(t.request.text(given, at, "role")), given["content"]
+	if content == nil {
+		t.request.row(under(at, "content"), "is required")
+		return
+	}
+	switch role {
+	case "assistant":
+		goes := t.goesOn(given["id"], func(o *turn) bool { return o.content == nil })
+		goes.content, goes.at = content, under(at, "content")
+		goes.place.content, goes.place.said = i, "content"
+	case "user", "system", "developer":
+		t.flush()
+		if role == "developer" {
+			role = "system"
+		}
+		t.message(role, content, under(at, "content"), place{content: i, said: "content"})
+	case "":
+	default:
+		t.request.row(under(at, "role"), "must be one of user, assistant, system and developer")
+	}
+}
+
+// thought takes what a model needs to remember. Without words or calls after it, it has no effect.
+func (t *conversation) thought(given map[string][]byte, i int) {
+	goes := t.goesOn(given["id"], func(o *turn) bool { return o.content == nil && o.calls == nil && o.state == nil })
+	goes.state, goes.place.state = given["encrypted_content"], i
+}
+
+func (t *conversation) called(given map[string][]byte, i int, at string) {
+	said := t.request.text(given, at, "arguments")
+	if said == nil {
+		return
+	}
+	arguments, _ := catalog.Arguments(nil, "", string(said))
+	goes := t.goesOn(given["id"], func(*turn) bool { return true })
+	goes.calls = append(goes.calls, call{given["call_id"], given["name"], arguments})
+	goes.place.calls = append(goes.place.calls, i)
+}
+
+// result takes what a function returned.
+func (t *conversation) result(given map[string][]byte, i int, at string) {
+	t.flush()
+	output, ok := given["output"]
+	if !ok {
+		t.request.row(under(at, "output"), "is required")
+		return
+	}
+	t.places = append(t.places, place{content: i, said: "output"})
+	t.w.Begin('{')
+	named(t.w, "role", "tool")
+	copied(t.w, given, "call_id", "tool_call_id")
+	t.w.Name("content")
+	t.request.itemContent(t.w, output, under(at, "output"))
+	t.w.End('}')
+}
+
+// goesOn returns the assistant's message that an item belongs to: the one before if both come from one response, or if
+// an item doesn't say and fits, else a new one.
+func (t *conversation) goesOn(id []byte, fits func(*turn) bool) *turn {
+	said, _ := textOf(id)
+	from, _ := responseOf(string(said))
+	known := t.turn != nil && t.turn.response != "" && from != ""
+	if t.turn != nil && (known && t.turn.response != from || !known && !fits(t.turn)) {
+		t.flush()
+	}
+	if t.turn == nil {
+		t.turn = &turn{}
+	}
+	if from != "" {
+		t.turn.response = from
+	}
+	return t.turn
+}
+
+// reference takes an item of a response whose answer is kept.
+func (t *conversation) reference(given map[string][]byte, i int, at string) {
+	id := string(t.request.text(given, at, "id"))
+	from, which := responseOf(id)
+	parts, ok := t.partsOf(from)
+	if !ok || t.failed != nil {
+		t.request.row(under(at, "id"), "names no item of a response that is kept; send the item itself")
+		return
+	}
+	item, ok := itemOf(parts, which)
+	if !ok {
+		t.request.row(under(at, "id"), "names no item of its response")
+		return
+	}
+	goes := t.goesOn(jsonOf(id), func(*turn) bool { return true })
+	switch {
+	case item.call != nil:
+		c := item.call
+		goes.calls = append(goes.calls, call{jsonOf(c.ID), jsonOf(c.Name), c.Arguments})
+		goes.place.calls = append(goes.place.calls, i)
+	case item.text != "":
+		goes.content, goes.place.content, goes.place.said = jsonOf(item.text), i, "id"
+	case item.state != nil:
+		goes.state, goes.place.state = item.state, i
+	}
+}
+
+// partsOf returns the answer of a task; false if it isn't there.
+func (t *conversation) partsOf(id string) (p task.Parts, ok bool) {
+	if t.find == nil || id == "" || t.failed != nil {
+		return p, false
+	}
+	one, known := t.found[id]
+	if !known {
+		var err error
+		if one, err = t.find(id); err != nil && fault.CodeOf(err) != fault.NotFound {
+			t.failed = err
+		}
+		t.found[id] = one
+	}
+	if one == nil || one.State != task.Succeeded || t.failed != nil {
+		return p, false
+	}
+	p, err := partsOf(one)
+	return p, err == nil
+}
+
+// flush ends the assistant's message.
+func (t *conversation) flush() {
+	said := t.turn
+	t.turn = nil
+	if said == nil || said.content == nil && said.calls == nil {
+		return
+	}
+	t.places = append(t.places, said.place)
+	t.w.Begin('{')
+	named(t.w, "role", "assistant")
+	if said.content != nil {
+		t.w.Name("content")
+		t.request.itemContent(t.w, said.content, said.at)
+	}
+	if said.calls != nil {
+		t.w.Name(catalog.OutputCalls)
+		t.w.Begin('[')
+		for _, c := range said.calls {
+			t.w.Begin('{')
+			writeIf(t.w, "id", c.id)
+			writeIf(t.w, "name", c.name)
+			writeIf(t.w, "arguments", c.arguments)
+			t.w.End('}')
+		}
+		t.w.End(']')
+	}
+	writeIf(t.w, memberState, said.state)
+	t.w.End('}')
+}
+
+func (t *conversation) message(role string, content []byte, at string, from place) {
+	t.places = append(t.places, from)
+	t.w.Begin('{')
+	named(t.w, "role", role)
+	t.w.Name("content")
+	t.request.itemContent(t.w, content, at)
+	t.w.End('}')
+}
