@@ -64,12 +64,18 @@ type heardByOpenAI struct {
 // openAI runs a script of OpenAI's own library against an address below which OpenAI's paths are.
 func (h *host) openAI(heard any, base, name string, args ...string) {
 	h.T.Helper()
+	h.byLibrary(heard, "openai", base, name, args...)
+}
+
+// byLibrary runs a script of one of npm's libraries against such an address.
+func (h *host) byLibrary(heard any, library, base, name string, args ...string) {
+	h.T.Helper()
 	modules, err := filepath.Abs(filepath.Join("..", "npm", "node_modules"))
 	if err != nil {
 		h.T.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(modules, "openai", "index.mjs")); err != nil {
-		missing(h.T, "OpenAI's library is not installed (make npm)")
+	if _, err := os.Stat(filepath.Join(modules, filepath.FromSlash(library), "package.json")); err != nil {
+		missing(h.T, library+" is not installed (make npm)")
 	}
 	script, err := filepath.Abs(filepath.Join("testdata", name))
 	if err != nil {
