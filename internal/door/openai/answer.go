@@ -60,14 +60,6 @@ func (c *Call) head(w *jsonwrite.Writer, t *task.Task, object string) {
 	named(w, fieldModel, c.Model)
 }
 
-// partsOf reads the output of a task that succeeded.
-func partsOf(t *task.Task) (p task.Parts, err error) {
-	if err = outputOf(t, &p); err != nil || p.Text == nil {
-		return p, otherOutput(t, err)
-	}
-	return p, nil
-}
-
 // outputOf decodes the output of a task, if it has one.
 func outputOf(t *task.Task, out any) error {
 	if t.Output == nil {

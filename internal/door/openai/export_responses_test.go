@@ -1,8 +1,11 @@
 package openai
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
+
+	"unitask/internal/task"
 )
 
 // DecidedForResponses returns the members of a response's request that there is a decision about, sorted, by the names
@@ -37,3 +40,20 @@ func DecidedForResponses() map[string][]string {
 
 // RetrievalDecided returns the parameters of a retrieval that there is a decision about, sorted.
 func RetrievalDecided() []string { return slices.Sorted(maps.Keys(retrievalMembers)) }
+
+// ReadParts returns what readParts makes of an output and what encoding/json does, as Go writes them; false if the
+// former doesn't take it.
+func ReadParts(output []byte) (fast, plain string, taken bool) {
+	p, taken := readParts(output)
+	var q task.Parts
+	err := json.Unmarshal(output, &q)
+	q.Data = nil // which the door doesn't read
+	said := func(p task.Parts) string {
+		raw, _ := json.Marshal(p)
+		return string(raw)
+	}
+	if err != nil {
+		return said(p), err.Error(), taken
+	}
+	return said(p), said(q), taken
+}

@@ -28,9 +28,13 @@ func directory(t testing.TB) *catalog.Catalog {
 	return fixture.Must(defaultDirectory())(t)
 }
 
+var loadedDocument = sync.OnceValues(func() (*openapicheck.Document, error) {
+	return openapicheck.Load("../../supplier/openai/testdata/openapi.json")
+})
+
 func document(t testing.TB) *openapicheck.Document {
 	t.Helper()
-	return fixture.Must(openapicheck.Load("../../supplier/openai/testdata/openapi.json"))(t)
+	return fixture.Must(loadedDocument())(t)
 }
 
 // user is a chat completion's request of one message's content and other members.
