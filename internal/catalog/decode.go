@@ -72,7 +72,11 @@ func decodeGeneral(body []byte, lim Limits) (Request, *fault.Error) {
 // CheckJSON finds what Decode refuses in any body, whatever its members are: syntax, duplicate members, depth, numbers
 // and too many names and values.
 func CheckJSON(body []byte, lim Limits) *fault.Error {
-	s := scanBody(jsontext.NewDecoder(bytes.NewBuffer(nil)), body, lim)
+	d := decoders.Get().(*jsontext.Decoder)
+	if len(body) <= maxPooled {
+		defer decoders.Put(d)
+	}
+	s := scanBody(d, body, lim)
 	if errors.Is(s.err, jsontext.ErrDuplicateName) {
 		return fault.Invalid(pointerField(errorPointer(s.err)), "is given more than once")
 	}

@@ -37,6 +37,7 @@ type exchange struct {
 	code   fault.Code
 
 	showing *gateway.Showing // of the failures that the answer, or the next event, carries
+	flushed bool             // the handler flushes the answer itself, and so tells its length
 
 	values [5]string // of header fields, so that each needs no memory of its own
 	fields int       // how many of them are set

@@ -163,6 +163,7 @@ func (o *openAI) attempt(x *exchange, body []byte, boundary string) *door.Attemp
 
 // call creates the task and answers, and reports whether the caller has an answer that no retry goes on from.
 func (o *openAI) call(x *exchange, call *openai.Call, sub gateway.Submission) (settled bool) {
+	x.flushed = true
 	accepted, err := o.gateway.Create(x.r.Context(), *x.caller, sub)
 	if err == nil {
 		x.taskID = accepted.Task.ID

@@ -84,6 +84,9 @@ func TestOpenAIResponse(t *testing.T) {
 	if first.Status != "completed" || first.text() != "paid" {
 		t.Errorf("answered %s", r.body)
 	}
+	if r.ContentLength != int64(len(r.body)) {
+		t.Error("the answer goes out in pieces")
+	}
 	id := r.Header.Get(openai.HeaderTaskID)
 	made := w.do(request{path: api.PathTasks + "/" + id, key: w.live}).task(t)
 	if made.State != task.Succeeded || made.Capability != "text.chat" || made.Metadata["team"] != "search" {
@@ -160,6 +163,12 @@ func TestOpenAIResponseStream(t *testing.T) {
 		if last != tt.ends || !strings.Contains(said, tt.says) || r.Header.Get(openai.HeaderTaskID) == "" {
 			t.Errorf("%s: %s, it ends with %s\n%s", tt.body, r.Status, last, r.body)
 		}
+	}
+	const key = "openai-failed-stream"
+	final := responding("@fail:CONTENT_POLICY_VIOLATION", `"stream":true`, `"background":true`)
+	w.respond(w.test, final, api.HeaderIdempotencyKey, key)
+	if r := w.respond(w.test, final, api.HeaderIdempotencyKey, key); r.Header.Get("Content-Type") != sse.ContentType || !bytes.Contains(r.body, []byte("event: response.failed")) {
+		t.Errorf("a failed one again: %s\n%s", r.Status, r.body)
 	}
 	if r := w.respond(w.live, responding("refuse", `"stream":true`)); r.StatusCode != http.StatusBadGateway {
 		t.Errorf("a failure before the stream: %s", r.Status)

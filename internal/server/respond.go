@@ -36,7 +36,7 @@ func (s *common) send(x *exchange, status int, w *jsonwrite.Writer) {
 	h["Content-Type"] = contentType
 	h["Cache-Control"] = noStore
 	h["X-Content-Type-Options"] = noSniff
-	if len(raw) > counted || x.showing != nil {
+	if len(raw) > counted || x.showing != nil || x.flushed {
 		h["Content-Length"] = []string{strconv.Itoa(len(raw))}
 	}
 	x.WriteHeader(status)
