@@ -148,7 +148,7 @@ var layers = map[string]layer{
 	"cmd/unitask":     {floor: 9, below: true},
 	"deploy":          {floor: 9},
 	"packaging/image": {floor: 9},
-	"test/bench":      {floor: 9, may: []string{"account", "api", "capacity", "gate", "store", "store/boltstore", "store/pgstore", "store/pgstore/pgtest", "task"}},
+	"test/bench":      {floor: 9, may: []string{"account", "api", "capacity", "door/openai", "gate", "store", "store/boltstore", "store/pgstore", "store/pgstore/pgtest", "task"}},
 	"test/browser":    {floor: 9},
 	"test/crash":      {floor: 9},
 	"test/e2e":        {floor: 9},

@@ -37,6 +37,7 @@ type nodeOptions struct {
 	places   int    // attempts in flight at the supplier; 0: no limit
 	routes   int    // beside the one that does the work, each dearer
 	store    string // address of a database; "": its own folder
+	doors    bool   // OpenAI's is open
 }
 
 // newNode starts a server on a fresh folder, with a key of its own.
@@ -97,6 +98,9 @@ routes:
 `
 	for i := range n.options.routes {
 		text += fmt.Sprintf("    - {supplier: mock, model: mock-%d, price: {unit: mtok, input: \"%d\", output: \"9\"}}\n", i, i%50+1)
+	}
+	if n.options.doors {
+		text += "doors: [openai]\n"
 	}
 	if n.options.store != "" {
 		text += "store: " + strconv.Quote(n.options.store) + "\n"

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"net/http"
-	"strconv"
-	"sync/atomic"
 	"time"
 
 	"unitask/internal/task"
@@ -84,6 +82,7 @@ const asyncChat = `capabilities:
 func (b *testbed) measurements() []measurement {
 	chat := func(n *node) target { return n.tasks("text.chat", hello, "", http.StatusOK) }
 	live, slow := nodeOptions{mode: task.Live}, nodeOptions{mode: task.Live, slow: true}
+	doors := nodeOptions{mode: task.Live, doors: true}
 	async := nodeOptions{mode: task.Live, catalog: asyncChat}
 	full := nodeOptions{mode: task.Live, catalog: asyncChat, slow: true, places: 1} // accepted tasks wait
 	all := []measurement{
@@ -91,6 +90,10 @@ func (b *testbed) measurements() []measurement {
 		{"proxy", b.full(b.proxy, plain(b.proxy.address, "v1"), 64)},
 		{"sync64", b.onNode(live, chat, 64)},
 		{"standard64", b.onNode(nodeOptions{mode: task.Live, standard: true}, chat, 64)},
+		{"native64", b.onNode(doors, native, 64)},
+		{"door64", b.onNode(doors, completions, 64)},
+		{"response64", b.onNode(doors, responses, 64)},
+		{"portkey64", b.portkey},
 		{"sync256", b.onNode(live, chat, 256)},
 		{"wideproxy", b.full(b.proxy, widePlain(b.proxy.address), wideCallers)},
 		{"wide", b.onNode(live, func(n *node) target { return n.tasks("text.chat", wideInput(), "", http.StatusOK) }, wideCallers)},
@@ -182,7 +185,5 @@ func warmUp(d time.Duration) time.Duration { return min(d/4, 500*time.Millisecon
 // plain is a chat completion without unitask, at the upstream or through a proxy.
 func plain(address, half string) target {
 	body := `{"model":"mock","messages":[{"role":"user","content":"hello"}],"max_tokens":100}`
-	raw := []byte("POST /" + half + "/chat/completions HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: " +
-		strconv.Itoa(len(body)) + "\r\n\r\n" + body)
-	return target{address: address, status: http.StatusOK, next: new(atomic.Int64), request: func(int64) []byte { return raw }}
+	return posts(address, "/"+half+"/chat/completions", "", body)
 }
