@@ -171,7 +171,7 @@ func parseDelivery(row []byte) (endpoint, event string, ok bool) {
 // readDelivery reads a row; an error for one that is another's.
 func readDelivery(row, raw []byte) (o store.Outgoing, err error) {
 	if err = decodeJSON(bucketDeliveries, row, raw, &o); err == nil && deliveryRow(o.Endpoint, o.Event.ID) != string(row) {
-		err = errOther
+		err = unreadable(bucketDeliveries, row, raw, errOther)
 	}
 	return o, err
 }

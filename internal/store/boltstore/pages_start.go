@@ -9,7 +9,9 @@ import (
 )
 
 // readAtStart are the buckets that a start goes through. Of the others it looks for the last row at most.
-var readAtStart = []bucket{bucketMeta, bucketOpen, bucketIdemLog, bucketIdemRuns, bucketQuarantine}
+var readAtStart = []bucket{
+	bucketMeta, bucketOpen, bucketIdemLog, bucketIdemRuns, bucketQuarantine, bucketEndpoints, bucketWaiting,
+}
 
 // proveStart follows the branches to the rows that a start reads. bbolt would loop endlessly if a page leads back to
 // itself.

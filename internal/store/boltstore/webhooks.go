@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"unitask/internal/store"
@@ -13,6 +14,9 @@ import (
 
 // notify records the deliveries of a task's end.
 func (x *txn) notify(before, after *task.Task) error {
+	if !after.State.Terminal() {
+		return nil
+	}
 	for _, o := range store.Deliveries(before, after, x.db.outbox.of(after.Scope)) {
 		if err := x.putDelivery(o); err != nil {
 			return err
@@ -70,7 +74,7 @@ func (db *DB) PutEndpoint(ctx context.Context, e webhook.Endpoint) error {
 // GetEndpoint implements store.Webhooks.
 func (db *DB) GetEndpoint(ctx context.Context, s task.Scope, id string) (webhook.Endpoint, error) {
 	var e webhook.Endpoint
-	err := db.view(ctx, func(r *reader) error { return getJSON(r, bucketEndpoints, []byte(id), &e) })
+	err := db.refusal(ctx, db.view(ctx, func(r *reader) error { return getJSON(r, bucketEndpoints, []byte(id), &e) }))
 	if err == nil && e.Scope != s {
 		err = store.ErrNotFound
 	}
@@ -82,20 +86,8 @@ func (db *DB) GetEndpoint(ctx context.Context, s task.Scope, id string) (webhook
 
 // ListEndpoints implements store.Webhooks.
 func (db *DB) ListEndpoints(ctx context.Context, s task.Scope) ([]webhook.Endpoint, error) {
-	all := []webhook.Endpoint{}
-	err := db.view(ctx, func(r *reader) error {
-		for k, v := range r.ascend(bucketEndpoints, nil, nil) {
-			var e webhook.Endpoint
-			if err := decodeJSON(bucketEndpoints, k, v, &e); err != nil {
-				return err
-			}
-			if s == (task.Scope{}) || e.Scope == s {
-				all = append(all, e)
-			}
-		}
-		return nil
-	})
-	return all, err
+	all, err := listJSON[webhook.Endpoint](ctx, db, bucketEndpoints)
+	return slices.DeleteFunc(all, func(e webhook.Endpoint) bool { return s != (task.Scope{}) && e.Scope != s }), err
 }
 
 // UpdateEndpoint implements store.Webhooks.
@@ -213,40 +205,54 @@ func (db *DB) changeDelivery(ctx context.Context, endpoint, event string, change
 	}})
 }
 
-// ListDeliveries implements store.Webhooks.
-func (db *DB) ListDeliveries(ctx context.Context, q store.DeliveryQuery) (page store.DeliveryPage, _ error) {
-	return page, db.view(ctx, func(r *reader) error {
-		var e webhook.Endpoint
-		switch err := getJSON(r, bucketEndpoints, []byte(q.Endpoint), &e); {
-		case errors.Is(err, store.ErrNotFound) || err == nil && e.Scope != q.Scope:
-			return nil
-		case err != nil:
+// ListDeliveries implements store.Webhooks. A row that can't be read is set aside.
+func (db *DB) ListDeliveries(ctx context.Context, q store.DeliveryQuery) (page store.DeliveryPage, err error) {
+	for {
+		err = db.view(ctx, func(r *reader) (err error) {
+			page, err = deliveryPage(ctx, r, q)
 			return err
+		})
+		if err == nil {
+			return page, nil
 		}
-		low, high := []byte(deliveryRow(q.Endpoint, "")), []byte(q.Endpoint+"\x01")
-		if q.Cursor != "" {
-			high = []byte(deliveryRow(q.Endpoint, q.Cursor))
+		if err = db.setAside(ctx, err); err != nil {
+			return store.DeliveryPage{}, err
 		}
-		seen := 0
-		for k, v := range r.descend(bucketDeliveries, low, high) {
-			if seen++; seen%1000 == 0 && ctx.Err() != nil {
-				return ctx.Err()
-			}
-			var o store.Outgoing
-			if err := decodeJSON(bucketDeliveries, k, v, &o); err != nil {
-				return err
-			}
-			if q.State != "" && o.State != q.State {
-				continue
-			}
-			if len(page.Deliveries) == q.PageSize() {
-				page.Next = page.Deliveries[len(page.Deliveries)-1].Event.ID
-				return nil
-			}
-			page.Deliveries = append(page.Deliveries, o.Delivery)
+	}
+}
+
+// deliveryPage returns a page of an endpoint's deliveries, an empty one for an endpoint of another scope.
+func deliveryPage(ctx context.Context, r *reader, q store.DeliveryQuery) (page store.DeliveryPage, _ error) {
+	var e webhook.Endpoint
+	switch err := getJSON(r, bucketEndpoints, []byte(q.Endpoint), &e); {
+	case errors.Is(err, store.ErrNotFound) || err == nil && e.Scope != q.Scope:
+		return page, nil
+	case err != nil:
+		return page, err
+	}
+	low, high := []byte(deliveryRow(q.Endpoint, "")), []byte(q.Endpoint+"\x01")
+	if q.Cursor != "" {
+		high = []byte(deliveryRow(q.Endpoint, q.Cursor))
+	}
+	seen := 0
+	for k, v := range r.descend(bucketDeliveries, low, high) {
+		if seen++; seen%1000 == 0 && ctx.Err() != nil {
+			return page, ctx.Err()
 		}
-		return nil
-	})
+		o, err := readDelivery(k, v)
+		if err != nil {
+			return page, err
+		}
+		if q.State != "" && o.State != q.State {
+			continue
+		}
+		if len(page.Deliveries) == q.PageSize() {
+			page.Next = page.Deliveries[len(page.Deliveries)-1].Event.ID
+			break
+		}
+		page.Deliveries = append(page.Deliveries, o.Delivery)
+	}
+	return page, nil
 }
 
 // expiredListeners returns at most limit listeners whose time is over.
