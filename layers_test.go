@@ -94,7 +94,7 @@ var layers = map[string]layer{
 	"store/memstore":       {floor: 3, may: engine, leaf: true},
 	"store/pgstore":        {floor: 3, may: engine, leaf: true},
 	"store/pgstore/pgtest": {floor: 0},
-	"store/losstest":       {floor: 3, may: []string{"store", "task"}},
+	"store/losstest":       {floor: 3, may: []string{"account", "store", "task", "webhook"}},
 	"store/storetest":      {floor: 3, may: append([]string{"store/memstore"}, engine...)},
 	"artifact":             {floor: 3, may: []string{"fault", "task", "secret", "disk", "bulk"}},
 

@@ -1,6 +1,6 @@
 // Package losstest finds out whether a store loses acknowledged writes. Writers create, advance, find and list tasks
-// in a process that is to die, and acknowledge each write on a stream once the store has; a Book reads the stream and
-// holds the store that is opened afterwards to it.
+// in a process that is to die, and acknowledge each write on a stream once the store has; a Record reads the stream and
+// holds the store that is opened afterwards to it. An endpoint hears of all ends: each has exactly one delivery.
 //
 // The record takes everything that reached the stream for acknowledged, so the stream is read to its
 // end, after the death too. A write that wasn't acknowledged may be there or not.
@@ -31,7 +31,14 @@ func (w Writers) Run(ctx context.Context) error {
 	if err := w.Store.Renew(ctx, node, time.Hour); err != nil {
 		return err
 	}
-	failed := make(chan error, w.Count)
+	h, hears, err := w.listen(ctx)
+	if err != nil {
+		return err
+	}
+	failed := make(chan error, w.Count+1)
+	if hears {
+		go func() { failed <- deliver(ctx, h) }()
+	}
 	for range w.Count {
 		go func() {
 			for n := 0; ; n++ {

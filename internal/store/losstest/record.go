@@ -73,7 +73,7 @@ func (b *Record) Check(ctx context.Context, db store.Store) error {
 			broken = append(broken, fmt.Errorf("%s isn't in the list", id))
 		}
 	}
-	return errors.Join(append(broken, count(ctx, db, listed))...)
+	return errors.Join(append(broken, count(ctx, db, listed), deliveries(ctx, db, listed))...)
 }
 
 func (a ack) check(ctx context.Context, db store.Store, id string) error {

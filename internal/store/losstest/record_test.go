@@ -2,6 +2,7 @@ package losstest_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"unitask/internal/store"
 	"unitask/internal/store/losstest"
 	"unitask/internal/store/memstore"
 )
@@ -79,6 +81,37 @@ func TestNoteRefuses(t *testing.T) {
 	for _, text := range []string{"", "task_06gzvv1eykge7ryxw8j854krhw 1", "task_06gzvv1eykge7ryxw8j854krhw 1 succee", "task_x 1 queued"} {
 		if (&losstest.Record{}).Note(text) {
 			t.Errorf("%q passed for an acknowledgement", text)
+		}
+	}
+}
+
+// forgetful lists all deliveries but one, or one of them twice.
+type forgetful struct {
+	*memstore.DB
+	twice bool
+}
+
+func (f forgetful) ListDeliveries(ctx context.Context, q store.DeliveryQuery) (store.DeliveryPage, error) {
+	page, err := f.DB.ListDeliveries(ctx, q)
+	if err == nil && q.Cursor == "" && len(page.Deliveries) > 0 {
+		if page.Deliveries = page.Deliveries[1:]; f.twice {
+			page.Deliveries = append(page.Deliveries, page.Deliveries[0])
+		}
+	}
+	return page, err
+}
+
+// TestRecordFindsAMissingDelivery: an end that an endpoint doesn't hear of is a broken promise, as is one that it hears of
+// twice.
+func TestRecordFindsAMissingDelivery(t *testing.T) {
+	db, lines := write(t)
+	record := noted(t, lines)
+	if err := record.Check(t.Context(), db); err != nil {
+		t.Errorf("a store with all of them: %v", err)
+	}
+	for _, of := range []forgetful{{db, false}, {db, true}} {
+		if err := record.Check(t.Context(), of); err == nil || !strings.Contains(err.Error(), "deliveries") {
+			t.Errorf("got %v, want an end without its delivery", err)
 		}
 	}
 }
