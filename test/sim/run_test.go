@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/cryptotest"
@@ -38,7 +39,7 @@ func run(t *testing.T, seed uint64, tasks int, p plantedFault) (out outcome) {
 		w := newWorld(t, seed, tasks, p)
 		w.live()
 		o := w.observe()
-		broken := append(invariant.Check(o), w.checkReviews(o)...)
+		broken := slices.Concat(invariant.Check(o), w.checkReviews(o), w.checkDeliveries())
 		out = judge(o, broken)
 		out.Figures.Virtual = time.Since(start)
 		for _, b := range w.suffered {

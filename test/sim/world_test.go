@@ -94,6 +94,7 @@ func newWorld(t *testing.T, seed uint64, tasks int, p plantedFault) *world {
 	}
 	w.db = w.open(w.path())
 	w.addCustomers()
+	w.addEndpoints()
 	w.start()
 	return w
 }
