@@ -27,7 +27,7 @@ func TestPlansOfEmptyTables(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, table := range []string{"open_tasks", "ended_tasks_1", "counters", "usage", "turns"} { // or plans are made anew
+	for _, table := range []string{"open_tasks", "ended_tasks_1", "counters", "usage", "turns", "endpoints", "deliveries"} { // or plans are made anew
 		exec("ALTER TABLE %s.%s SET (autovacuum_enabled = false)", c.Schema, table)
 	}
 	name := c.Schema
@@ -40,6 +40,9 @@ func TestPlansOfEmptyTables(t *testing.T) {
 	exec(`INSERT INTO %s.open_tasks SELECT id || i, decode(md5(i::text), 'hex'), 'account' || i, mode, capability, '', state, deadline, pause, NULL, epoch,
 			claim, nth, cancel, place, record, input
 		FROM (SELECT * FROM %[1]s.open_tasks LIMIT 1) AS t, generate_series(1, %d) AS i`, c.Schema, large)
+	exec(`INSERT INTO %s.accounts SELECT 'other' || i, 'other' || i, '{}' FROM generate_series(1, %d) AS i`, c.Schema, large)
+	exec(`INSERT INTO %s.endpoints SELECT 'whe_' || i, 'other' || i, 'live', true, true, '{}', '{}', NULL, '{}' FROM generate_series(1, %d) AS i`, c.Schema, large)
+	exec(`INSERT INTO %s.deliveries SELECT 'whe_' || i, 'event', 'waiting', now(), NULL, now(), '{}' FROM generate_series(1, %d) AS i`, c.Schema, large)
 	carryOut(t, engine, "large")
 	if err := engine.Close(); err != nil {
 		t.Fatal(err)
