@@ -142,8 +142,8 @@ func (db *DB) dueDeliveries(ctx context.Context, tx pgx.Tx, c store.DeliveryClai
 	_, err = pgx.ForEachRow(rows, []any{&id, &to, &record}, func() error {
 		var d dueDelivery
 		err := errors.Join(json.Unmarshal(to, &d.to), json.Unmarshal(record, &d.Outgoing))
-		d.Outgoing.Endpoint = id
-		if n := len(queues); n == 0 || queues[n-1][0].Outgoing.Endpoint != id {
+		d.Endpoint = id
+		if n := len(queues); n == 0 || queues[n-1][0].Endpoint != id {
 			queues = append(queues, nil)
 		}
 		queues[len(queues)-1] = append(queues[len(queues)-1], d)
