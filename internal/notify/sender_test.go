@@ -319,6 +319,8 @@ func TestBounds(t *testing.T) {
 		w.sender.Start()
 		defer w.stop()
 		time.Sleep(time.Minute)
+		mu.Lock()
+		defer mu.Unlock()
 		if most != 8 || len(w.requests("host")) != 200 {
 			t.Errorf("%d at once of %d", most, len(w.requests("host")))
 		}

@@ -38,7 +38,11 @@ func (w webhooks) route() {
 		one + "/deliveries/{event_id}/replay":  {http.MethodPost: plain(w.handleReplay)},
 		one + "/deliveries/{event_id}/outcome": {http.MethodPost: plain(w.handleOutcome)},
 	} {
-		w.handle(pattern, w.limited(w.holder, gate.Reads, m.dispatch))
+		class := gate.Reads
+		if pattern == api.PathWebhooks || pattern == one+"/test" { // what makes an endpoint, or sends to one
+			class = gate.Creates
+		}
+		w.handle(pattern, w.limited(w.holder, class, m.dispatch))
 	}
 }
 
