@@ -130,7 +130,7 @@ var layers = map[string]layer{
 
 	"server":         {floor: 6, below: true, may: []string{"server/console"}},
 	"server/console": {floor: 6, below: true},
-	"client":         {floor: 6, may: []string{"unitask/client", "api", "task", "catalog", "fault", "secret"}},
+	"client":         {floor: 6, may: []string{"unitask/client", "api", "task", "catalog", "fault", "secret", "sse"}},
 
 	"metrics": {floor: 7, below: true},
 	"submit":  {floor: 7, may: []string{"account", "api", "client", "fault", "hint", "journal", "shown", "snippet", "task"}},

@@ -158,21 +158,16 @@ func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, erro
 		return nil, err
 	}
 	if shares != nil {
-		s.uploads, err = upload.New(upload.Config{
-			Artifacts: c.Artifacts, Shares: shares, Limits: c.Limits.Uploads, Now: store.ClockOf(db, c.Now).Stamp,
-		})
-		if err != nil {
-			return nil, err
-		}
+		uploads := upload.Config{Artifacts: c.Artifacts, Shares: shares, Limits: c.Limits.Uploads, Now: store.ClockOf(db, c.Now).Stamp}
+		s.uploads, err = upload.New(uploads)
 	}
-	if err := s.newWebhooks(ctx, db, c); err != nil {
+	if err = errors.Join(err, s.newWebhooks(ctx, db, c)); err != nil {
 		return nil, err
 	}
 	s.API, err = server.New(server.Config{
 		Operator: remote, Gateway: g, Gate: keeper, Artifacts: c.Artifacts, Signer: signer, BaseURL: c.BaseURL, Now: store.ClockOf(db, c.Now).Past,
 		Logger: c.Logger, Limits: c.Limits.Server, BodyFolder: c.BodyFolder, TrustedProxies: c.TrustedProxies,
-		OnRequest: c.onRequest, Console: pages, Tools: tools, OpenAI: c.OpenAI, DoorModels: c.DoorModels, Uploads: s.uploads,
-		Webhooks: s.endpoints,
+		OnRequest: c.onRequest, Console: pages, Tools: tools, OpenAI: c.OpenAI, DoorModels: c.DoorModels, Uploads: s.uploads, Webhooks: s.endpoints,
 	})
 	return s, err
 }
