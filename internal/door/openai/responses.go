@@ -30,16 +30,15 @@ func Responses(find Find) Reader {
 	}
 }
 
-// response is what the answer to a call of the Responses API says beside the task's end, and the places of the request's
-// items, for errors. Its zero value is that of a response which is read later.
+// response is the part of a request that its answer repeats, and the places of the request's items, for errors. Its zero
+// value is that of a response which is read later.
 type response struct {
 	asked    map[string][]byte // members that the answer repeats, in JSON
 	messages []place           // of the task's messages in the request
 	tools    []int             // of the task's tools
 }
 
-// repeated are the members of a request that its answer repeats, and what the answer has in their place if the request
-// doesn't, or if the response is read later: the parameters of a task that ended are erased. "": it hasn't the member.
+// repeated are the members of a request that its answer repeats, and the values in their place if the request hasn't them, or if the response is read later: the parameters of a task that ended are erased. "": it hasn't the member.
 var repeated = []struct{ name, otherwise string }{
 	{"background", ""},
 	{"instructions", "null"},
@@ -102,7 +101,7 @@ var includable = map[string]bool{"reasoning.encrypted_content": true, "web_searc
 
 const notIncluded = "can't be honoured here; only reasoning.encrypted_content and web_search_call.action.sources are taken"
 
-// included checks what the answer is to have beside.
+// included checks which further members the answer is to have.
 func (r *request) included() {
 	const at = "include"
 	value, ok := r.values[at]

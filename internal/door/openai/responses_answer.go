@@ -20,8 +20,8 @@ const (
 	statusCanceled   = "cancelled"
 )
 
-// Retrieved returns the Call of a task that is read as a response; false if it is none. What the request asked for isn't
-// known any more.
+// Retrieved returns the Call of a task that is read as a response; false if it is none. The request's own members
+// aren't known any more.
 func Retrieved(t *task.Task, directory *catalog.Catalog) (Call, bool) {
 	return Call{Model: t.Capability, Base: chatBase, Background: true, response: &response{}}, directory.Base(catalog.Name(t.Capability)) == chatBase
 }

@@ -22,7 +22,7 @@ func jsonOf(text string) []byte {
 	return out
 }
 
-// itemContent writes what an item says: a text, or parts.
+// itemContent writes the content of an item: a text, or parts.
 func (r *request) itemContent(w *jsonwrite.Writer, content []byte, at string) {
 	if content[0] != '[' {
 		w.JSON(content)

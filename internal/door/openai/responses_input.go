@@ -150,7 +150,7 @@ func (t *conversation) said(given map[string][]byte, i int, at string) {
 	}
 }
 
-// thought takes what a model needs to remember. Without words or calls after it, it has no effect.
+// thought takes a model's state. Without words or calls after it, it has no effect.
 func (t *conversation) thought(given map[string][]byte, i int) {
 	goes := t.goesOn(given["id"], func(o *turn) bool { return o.content == nil && o.calls == nil && o.state == nil })
 	goes.state, goes.place.state = given["encrypted_content"], i
@@ -167,7 +167,7 @@ func (t *conversation) called(given map[string][]byte, i int, at string) {
 	goes.place.calls = append(goes.place.calls, i)
 }
 
-// result takes what a function returned.
+// result takes the value that a function returned.
 func (t *conversation) result(given map[string][]byte, i int, at string) {
 	t.flush()
 	output, ok := given["output"]

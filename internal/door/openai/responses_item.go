@@ -173,7 +173,7 @@ func writeSummary(w *jsonwrite.Writer, text []byte) {
 	w.End('}')
 }
 
-// writeSearch writes what the model did on the web, as far as it is known: the pages that the answer cites.
+// writeSearch writes the model's search as far as it is known: the pages that the answer cites.
 func (i *outputItem) writeSearch(w *jsonwrite.Writer) {
 	w.Name("action")
 	w.Begin('{')
