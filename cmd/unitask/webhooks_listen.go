@@ -112,13 +112,13 @@ func (l *listener) run(ctx context.Context) error {
 	}
 	for {
 		err := l.client.ListenWebhook(ctx, l.id, opened, func(e api.WebhookEvent) error { return l.pass(ctx, e) })
-		_, away := errors.AsType[*client.UnreachableError](err)
+		_, refused := errors.AsType[*client.Error](err)
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // Ctrl-C is how it ends
 		case fault.CodeOf(err) == fault.NotFound:
 			return hint.With(err, "a listener ends a quarter of an hour after it was heard of; start it again, with another secret")
-		case !away && !fault.CodeOf(err).Retryable():
+		case refused && !fault.CodeOf(err).Retryable():
 			return err
 		case !cut:
 			l.t.note("the connection to the service is lost; trying again")

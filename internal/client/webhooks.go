@@ -1,14 +1,13 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync"
 	"time"
 
 	library "unitask/client"
@@ -71,12 +70,11 @@ func (c *Client) Deliveries(ctx context.Context, id string, o DeliveryOptions) (
 	if o.Limit > 0 {
 		q.Set("limit", strconv.Itoa(o.Limit))
 	}
-	path := api.PathWebhooks + webhookPath(id) + "/deliveries"
+	path := webhookPath(id) + "/deliveries"
 	if len(q) > 0 {
 		path += "?" + q.Encode()
 	}
-	list, _, err := do[api.DeliveryList](ctx, c.library, library.Call{Path: path})
-	return list, err
+	return webhookCall[api.DeliveryList](ctx, c, http.MethodGet, path, nil)
 }
 
 // ReplayDelivery sends an event to an endpoint again.
@@ -91,24 +89,25 @@ func (c *Client) EndDelivery(ctx context.Context, id, event string, o api.Delive
 	return err
 }
 
-// silence is how long a listener's stream may be silent; the service sends a comment at least every 15 s.
+// silence is how long a listener's stream may be silent, without even the service's comment every 15 s.
 const silence = 45 * time.Second
 
-// ListenWebhook reads a listener's events until the stream breaks off, and returns why. The function is called for one
-// event after the other. opened is called once the stream has begun.
+// ListenWebhook reads a listener's events until the stream breaks off, and returns why; nil if the service ended it.
+// The function is called for one event after the other. opened is called once the stream has begun.
 func (c *Client) ListenWebhook(ctx context.Context, id string, opened func(), event func(api.WebhookEvent) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	patience := time.AfterFunc(silence, func() { cancel(context.DeadlineExceeded) })
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	patience := time.AfterFunc(silence, cancel)
 	defer patience.Stop()
 	r, w := io.Pipe()
 	defer func() { _ = r.Close() }()
 	go func() {
-		call := library.Call{Path: api.PathWebhooks + webhookPath(id) + "/events", Header: http.Header{"Accept": {sse.ContentType}}}
-		_, err := c.library.Do(ctx, call, w)
-		_ = w.CloseWithError(c.brokenOff(cmp.Or(translated(err), errStreamEnd)))
+		_, err := c.library.Do(ctx, library.Call{
+			Path: api.PathWebhooks + webhookPath(id) + "/events", Header: http.Header{"Accept": {sse.ContentType}},
+		}, &heard{w, patience, sync.OnceFunc(opened)})
+		_ = w.CloseWithError(translated(err))
 	}()
-	for e, err := range sse.Read(&heard{Reader: r, begun: opened, patience: patience}, 0) {
+	for e, err := range sse.Read(r, 0) {
 		if err != nil {
 			return err
 		}
@@ -120,40 +119,21 @@ func (c *Client) ListenWebhook(ctx context.Context, id string, opened func(), ev
 			return err
 		}
 	}
-	return c.brokenOff(errStreamEnd)
+	return nil
 }
 
-// brokenOff is why a stream ended that has no end.
-func (c *Client) brokenOff(err error) error {
-	if _, answered := errors.AsType[*Error](err); answered {
-		return err
-	}
-	if _, known := errors.AsType[*UnreachableError](err); known {
-		return err
-	}
-	return &UnreachableError{Where: c.BaseURL(), Err: err}
-}
-
-// heard is a stream that may be silent for a while.
+// heard puts off the end of a silent stream.
 type heard struct {
-	io.Reader
-	begun    func() // called at its first bytes
+	io.Writer
 	patience *time.Timer
+	opened   func()
 }
 
-// Read reads for silence at most.
-func (h *heard) Read(b []byte) (int, error) {
+func (h *heard) Write(b []byte) (int, error) {
 	h.patience.Reset(silence)
-	n, err := h.Reader.Read(b)
-	if n > 0 && h.begun != nil {
-		h.begun()
-		h.begun = nil
-	}
-	return n, err
+	h.opened()
+	return h.Writer.Write(b)
 }
-
-// errStreamEnd is the end of a stream without an end.
-var errStreamEnd = errors.New("the stream ended")
 
 func webhookCall[T any](ctx context.Context, c *Client, method, path string, body any) (T, error) {
 	out, _, err := do[T](ctx, c.library, library.Call{Method: method, Path: api.PathWebhooks + path, Body: body})

@@ -90,9 +90,9 @@ type ServiceConfig struct {
 	OnRequest      func(server.Request) // nil: no hook
 	OperatorAPI    bool                 // operator keys open the operator's actions on the API's listener
 	MCP            bool                 // the capabilities are tools of the Model Context Protocol on the API's listener
-	Webhooks       Webhooks
-	OpenAI         bool // programs that were written for OpenAI's interface may call
+	OpenAI         bool                 // programs that were written for OpenAI's interface may call
 	DoorModels     map[catalog.Name][]string
+	Webhooks       Webhooks
 }
 
 // Service is everything above a store: the gateway with its gate, the API, the console and the operator. It is a Node
