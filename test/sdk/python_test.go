@@ -2,6 +2,7 @@ package sdk_test
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,6 +50,45 @@ func TestPython(t *testing.T) {
 
 // fewestPythonTests guards against a run that finds none.
 const fewestPythonTests = 15
+
+// TestPythonIsTyped: a checker of types finds nothing in the library, and in a program what is wrong and nothing else.
+func TestPythonIsTyped(t *testing.T) {
+	t.Parallel()
+	readAll(t, pythonFolder)
+	checker := filepath.Join(installed(t), ".bin", "pyright")
+	const program = "testdata/typed.py"
+	source := filepath.Join(pythonFolder, "src")
+	cmd := exec.CommandContext(t.Context(), checker, "--pythonversion", "3.11", "--outputjson", source, program)
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+source)
+	out, err := cmd.Output() // it ends with 1 if it finds something
+	var found struct {
+		GeneralDiagnostics []struct {
+			File, Message string
+			Range         struct{ Start struct{ Line int } }
+		}
+		Summary struct{ FilesAnalyzed int }
+	}
+	if broken := json.Unmarshal(out, &found); broken != nil || found.Summary.FilesAnalyzed < 10 {
+		t.Fatalf("pyright: %v, %v\n%s", err, broken, out)
+	}
+	raw, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, refused := strings.Split(string(raw), "\n"), map[int]bool{}
+	for _, d := range found.GeneralDiagnostics {
+		line := d.Range.Start.Line
+		if filepath.Base(d.File) != "typed.py" || !strings.HasSuffix(lines[line], "# refused") {
+			t.Errorf("%s:%d: %s", d.File, line+1, d.Message)
+		}
+		refused[line] = true
+	}
+	for i, text := range lines {
+		if strings.HasSuffix(text, "# refused") && !refused[i] {
+			t.Errorf("line %d is taken: %s", i+1, text)
+		}
+	}
+}
 
 // TestPythonWheel builds the wheel, as pip does, and runs the README's programs with it.
 func TestPythonWheel(t *testing.T) {

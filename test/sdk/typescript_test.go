@@ -138,7 +138,7 @@ func installed(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range append([]string{"typescript"}, neighbours...) {
+	for _, name := range append([]string{"typescript", "pyright"}, neighbours...) {
 		if _, err := os.Stat(filepath.Join(modules, name)); err != nil {
 			if os.Getenv("CI") == "true" {
 				t.Fatalf("%s is not installed, and CI must run this test", name)

@@ -9,7 +9,7 @@ class Proxy:
     """Connections get the fates in turn; those after the last pass.
 
     "pass"; "refuse": closed at once; "lose": the request goes through, its answer doesn't; "cut:N": so many bytes of the
-    answer come; "hang": nothing comes back.
+    answer come; "cut-sent:N": so many of the requests go; "hang": nothing comes back.
     """
 
     def __init__(self, target, fates):
@@ -35,8 +35,10 @@ class Proxy:
             far = socket.create_connection(self._target)
             self._open += [near, far]
             back = None if fate == "hang" else near
-            most = 0 if fate == "lose" else int(fate[4:]) if fate.startswith("cut:") else None
-            for pair in ((near, far, None), (far, back, most)):
+            name, _, number = fate.partition(":")
+            sent = int(number) if name == "cut-sent" else None
+            most = 0 if fate == "lose" else int(number) if name == "cut" else None
+            for pair in ((near, far, sent), (far, back, most)):
                 thread = threading.Thread(target=self._copy, args=pair)
                 self._threads.append(thread)
                 thread.start()

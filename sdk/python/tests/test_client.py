@@ -4,11 +4,13 @@ import asyncio
 import base64
 import functools
 import hashlib
+import io
 import os
 import sys
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 from unitask import (
     APIError,
@@ -19,6 +21,7 @@ from unitask import (
     TaskFailed,
     Unitask,
     WaitTimeout,
+    _client,
     webhooks,
 )
 
@@ -225,11 +228,37 @@ class Faults(unittest.TestCase):
         self.assertEqual(client.download(image), whole)
         self.assertEqual(proxy.connections, 3)
 
+    def test_a_cut_upload_goes_on(self):
+        wav = _wav(3 << 20)
+        client, proxy = self.through("pass", "cut-sent:1500000", "lose", "pass")
+        signed = _client._signed
+        with mock.patch.object(_client, "_PIECE", 1 << 20), mock.patch.object(_client, "_signed", lambda url: signed(url.replace(BASE, proxy.url))):
+            id = client.upload(wav, "audio/wav")
+        self.assertEqual(proxy.connections, 4)
+        with Unitask() as direct:
+            self.assertEqual(direct.upload(io.BytesIO(wav), "audio/wav"), id)  # it is there: nothing is sent again
+            self.assertEqual(direct.media(wav, "audio/wav"), {"artifact": id})
+            self.assertEqual(direct.audio_transcribe({"audio": {"artifact": id}}).state, "succeeded")
+
+    def test_an_upload_that_is_refused(self):
+        with Unitask() as client, self.assertRaises(APIError) as caught:
+            client.upload(b"no picture", "image/png")
+        self.assertEqual(caught.exception.code, "INVALID_REQUEST")
+
     def test_a_timeout_is_lost_and_the_task_is_one(self):
         client, _ = self.through("hang", "pass", timeout=0.3)
         task = client.submit("text.chat", {"prompt": "hello"}, metadata={"test": "hang"})
         self.assertEqual(self.count("hang"), 1)
         self.assertEqual(client.wait(task.id).state, "succeeded")
+
+
+def _wav(size):
+    """A silent recording of so many bytes."""
+    rate, samples = 16000, size - 44
+    head = b"RIFF" + (size - 8).to_bytes(4, "little") + b"WAVEfmt " + (16).to_bytes(4, "little")
+    head += (1).to_bytes(2, "little") * 2 + rate.to_bytes(4, "little") + rate.to_bytes(4, "little")
+    head += (1).to_bytes(2, "little") + (8).to_bytes(2, "little") + b"data" + samples.to_bytes(4, "little")
+    return head + os.urandom(8) + bytes([128]) * (samples - 8)
 
 
 class Async(unittest.IsolatedAsyncioTestCase):

@@ -104,10 +104,9 @@ test('files', async () => {
   assert.equal(named.warnings[0].feature, 'filename')
 })
 
-test('a file that goes ahead is referred to', async (t) => {
+test('a file that goes ahead is referred to', async () => {
   const data = new TextEncoder().encode('Hello, '.repeat(1000))
-  const sent = await uploadFile({ api: unitask, data, mediaType: 'text/plain' }).catch((error) => error)
-  if (sent.data?.code === 'NOT_FOUND') return t.skip('the service has no uploads')
+  const sent = await uploadFile({ api: unitask, data, mediaType: 'text/plain' })
   assert.match(sent.providerReference.unitask, /^art_/)
   const file = { type: 'file', data: sent.providerReference, mediaType: 'text/plain' }
   assert.ok((await generateText({ model: unitask(), messages: [{ role: 'user', content: [{ type: 'text', text: 'What is this?' }, file] }] })).text)

@@ -135,7 +135,7 @@ test('the key is the task', async () => {
   await assert.rejects(client.run(chat('good bye'), { idempotencyKey }), { code: 'IDEMPOTENCY_CONFLICT' })
 })
 
-test('a file goes ahead, over connections that are cut off', async (t) => {
+test('a file goes ahead, over connections that are cut off', async () => {
   const wav = new Uint8Array(200_044)
   wav.set(new TextEncoder().encode('RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0'))
   const view = new DataView(wav.buffer)
@@ -154,8 +154,7 @@ test('a file goes ahead, over connections that are cut off', async (t) => {
     throw new TypeError('the connection was reset')
   })
   const received = []
-  const upload = await client.upload(wav, { contentType: 'audio/wav', onProgress: (now) => received.push(now.received) }).catch((error) => error)
-  if (upload.code === 'NOT_FOUND') return t.skip('the service has no uploads')
+  const upload = await client.upload(wav, { contentType: 'audio/wav', onProgress: (now) => received.push(now.received) })
   assert.equal(upload.state, 'complete')
   assert.deepEqual(received, [0, 70_000, 140_000, wav.length])
   assert.equal((await client.uploaded(upload.artifact)).state, 'complete')

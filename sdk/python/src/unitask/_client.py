@@ -273,18 +273,23 @@ class Unitask(SyncCapabilities):
         body = json.dumps({"content_type": content_type, "bytes": file.size, "sha256": file.sha256()}).encode()
         headers = {"Content-Type": "application/json"}
         upload = self._again(lambda stop: self._json("POST", _UPLOADS, body, headers, stop=stop)[0]["upload"], stop)
+        if upload["state"] == "complete":  # it was sent before
+            return str(upload["artifact"])
         address, transport = _signed(upload["url"])
         try:
             retries = Retries(self._max_retries)
             while upload["state"] != "complete":
+                before = upload["received"]
                 try:
-                    before = upload["received"]
                     upload = self._put(transport, address, file, before, stop)
-                    if upload["received"] > before:
-                        retries = Retries(self._max_retries)
                 except _errors.UnitaskError as e:
-                    self._pause(e, retries, _Deadline(None), stop)
+                    if not _elsewhere(e):
+                        self._pause(e, retries, _Deadline(None), stop)
                     upload = self._again(lambda stop: self._at(transport, "GET", address, stop=stop)["upload"], stop)
+                    if _elsewhere(e) and upload["received"] == before:
+                        raise
+                if upload["received"] > before:
+                    retries = Retries(self._max_retries)
         finally:
             transport.close()
         return str(upload["artifact"])
@@ -297,7 +302,8 @@ class Unitask(SyncCapabilities):
     def _at(
         self, transport: Transport, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None, *, stop: Stop
     ) -> Any:
-        answer = transport.open(method, path, body, headers, timeout=self._timeout + 30, stop=stop)
+        # After the last byte the service reads all of them again before it answers.
+        answer = transport.open(method, path, body, headers, timeout=self._timeout + 300, stop=stop)
         try:
             return _checked(answer, None)
         finally:
@@ -466,6 +472,11 @@ def _checked(answer: Answer, idempotency_key: str | None) -> Any:
     if not 200 <= answer.status < 300 or not isinstance(body, dict):
         raise _errors.of_answer(body, answer.status, request_id, idempotency_key)
     return body
+
+
+def _elsewhere(e: _errors.UnitaskError) -> bool:
+    """Whether the service has other bytes of an upload than those before the ones that were sent."""
+    return isinstance(e, _errors.APIError) and e.status == 409 and e.details[:1] != [] and e.details[0]["field"] == "Content-Range"
 
 
 def _path(task_id: str) -> str:
