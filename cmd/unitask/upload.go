@@ -41,7 +41,7 @@ func newUploadCmd(t *terminal) *cobra.Command {
 		Short: "Send a large file ahead of tasks",
 		Long:  uploadLong,
 		Example: `  unitask upload film.mp4
-  unitask run video.extend "the waves go on" video=$(unitask upload shore.mp4) authorization.person=none -o longer.mp4`,
+  shore=$(unitask upload shore.mp4 --content-type video/mp4)   # then video=$shore among the fields of unitask run`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.file = args[0]
