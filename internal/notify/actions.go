@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"unitask/internal/account"
 	"unitask/internal/api"
 	"unitask/internal/fault"
 	"unitask/internal/store"
@@ -188,7 +189,9 @@ func (d *Endpoints) Deliveries(ctx context.Context, h Holder, q store.DeliveryQu
 	}
 	list := api.DeliveryList{Data: make([]api.Delivery, 0, len(page.Deliveries))}
 	for _, one := range page.Deliveries {
-		list.Data = append(list.Data, deliveryOf(one))
+		if account.Allows(h.Scopes, one.Event.Capability) { // the endpoint may have told of more
+			list.Data = append(list.Data, deliveryOf(one))
+		}
 	}
 	if page.Next != "" {
 		list.NextCursor = &page.Next
@@ -204,6 +207,9 @@ func (d *Endpoints) Replay(ctx context.Context, h Holder, id, event string) erro
 	}
 	if e.Disabled != "" {
 		return fault.New(fault.InvalidRequest, "the webhook is disabled: enable it first")
+	}
+	if !webhook.ValidEvent(event) {
+		return errDelivery
 	}
 	err = d.Store.Replay(ctx, h.Scope, id, event)
 	if errors.Is(err, store.ErrNotFound) {

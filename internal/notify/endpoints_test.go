@@ -224,3 +224,53 @@ func TestTrial(t *testing.T) {
 		d.Close()
 	})
 }
+
+// TestNarrowed: an endpoint that was given fewer capabilities tells a key of these of no other, neither by deliveries that
+// wait nor by earlier ones.
+func TestNarrowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		d := newEndpoints(t, w)
+		w.endpoint("good", status(http.StatusNoContent))
+		w.sender.Start()
+		defer w.stop()
+		told := task.NewID(task.PrefixTask, time.Now()) + ".0"
+		w.add("whe_good", told)
+		synctest.Wait()
+		if _, err := w.UpdateEndpoint(t.Context(), "whe_good", func(e *webhook.Endpoint) error {
+			e.Capabilities = []string{"image.*"}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Replay(t.Context(), scope, "whe_good", told); err != nil {
+			t.Fatal(err)
+		}
+		w.Ring(store.TopicDeliveries)
+		synctest.Wait()
+		if got := w.requests("good"); len(got) != 1 || w.states()[told] != webhook.Canceled {
+			t.Errorf("%d requests, %v, want the first one alone", len(got), w.states())
+		}
+		listener, err := d.Create(t.Context(), holder, api.WebhookCreate{Listener: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.add(listener.ID, "task_2.0")
+		if _, err := d.Update(t.Context(), holder, listener.ID, api.WebhookUpdate{Capabilities: &[]string{"image.*"}}); err != nil {
+			t.Fatal(err)
+		}
+		images := notify.Holder{Scope: scope, Scopes: []string{"image.*", "webhooks"}}
+		if got, err := d.Fetch(t.Context(), images, listener.ID, 0); err != nil || len(got) != 0 || w.states()["task_2.0"] != webhook.Canceled {
+			t.Errorf("a listener hears of %v, %v", got, err)
+		}
+		for _, tt := range []struct {
+			who  notify.Holder
+			want int
+		}{{images, 0}, {holder, 1}} {
+			list, err := d.Deliveries(t.Context(), tt.who, store.DeliveryQuery{Scope: scope, Endpoint: listener.ID})
+			if err != nil || len(list.Data) != tt.want {
+				t.Errorf("%v sees %d deliveries, %v", tt.who.Scopes, len(list.Data), err)
+			}
+		}
+	})
+}

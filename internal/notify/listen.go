@@ -43,6 +43,9 @@ func (d *Endpoints) Fetch(ctx context.Context, h Holder, id string, wait time.Du
 	defer forget()
 	for {
 		claimed, err := d.Store.ClaimDeliveries(ctx, store.DeliveryClaim{Node: d.Node, Lease: lease, Limit: fetched, Each: fetched, Endpoint: id})
+		if err == nil {
+			claimed, err = d.told(ctx, claimed)
+		}
 		if err != nil || len(claimed) > 0 {
 			return eventsOf(claimed), err
 		}
@@ -58,6 +61,19 @@ func (d *Endpoints) Fetch(ctx context.Context, h Holder, id string, wait time.Du
 		case <-tick.C:
 		}
 	}
+}
+
+// told returns those of the deliveries that the listener still tells of, and ends the others.
+func (d *Endpoints) told(ctx context.Context, claimed []store.Claimed) ([]store.Claimed, error) {
+	var told []store.Claimed
+	for _, c := range claimed {
+		if tells(c) {
+			told = append(told, c)
+		} else if err := d.Store.EndDelivery(ctx, c.Ref, store.DeliveryOutcome{State: webhook.Canceled}); err != nil && !settled(err) {
+			return nil, err
+		}
+	}
+	return told, nil
 }
 
 // keepAlive puts the end of a listener off, once a third of its life is over.

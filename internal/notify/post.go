@@ -50,9 +50,7 @@ func newPoster(dial DialFunc, version string) *poster {
 		Transport: &http.Transport{
 			Proxy:                  nil,
 			DialContext:            dial,
-			MaxIdleConns:           128,
-			MaxIdleConnsPerHost:    2,
-			IdleConnTimeout:        30 * time.Second,
+			DisableKeepAlives:      true, // net/http logs the bytes that a receiver sends on an idle connection
 			MaxResponseHeaderBytes: 16 << 10,
 			DisableCompression:     true,
 		},

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"unitask/internal/account"
 	"unitask/internal/store"
 	"unitask/internal/task"
 	"unitask/internal/webhook"
@@ -187,6 +188,10 @@ func (s *Sender) leave(pool <-chan struct{}) {
 
 // deliver makes one attempt and records its outcome.
 func (s *Sender) deliver(ctx context.Context, c store.Claimed) {
+	if !tells(c) {
+		s.record(c, store.DeliveryOutcome{State: webhook.Canceled})
+		return
+	}
 	if !sleep(ctx, s.pace.turn(c.Endpoint.ID, s.Now())) {
 		return
 	}
@@ -202,6 +207,11 @@ func (s *Sender) deliver(ctx context.Context, c store.Claimed) {
 	outcome := judge(len(c.Delivery.Attempts), got, rand.Float64())
 	outcome.Attempt = webhook.Attempt{At: at.UTC(), Took: took, Status: got.status, Error: got.problem}
 	s.record(c, outcome)
+}
+
+// tells reports whether the endpoint still tells of the event's capability: it may have been given to a key of fewer.
+func tells(c store.Claimed) bool {
+	return account.Allows(c.Endpoint.Capabilities, c.Delivery.Event.Capability)
 }
 
 // judge decides an attempt's outcome, after the given number of earlier ones.
@@ -237,7 +247,7 @@ func (s *Sender) record(c store.Claimed, o store.DeliveryOutcome) {
 	}
 	s.Observer.WebhookAttempt(o.State, o.Attempt.Took)
 	if o.Attempt.Status == http.StatusGone {
-		s.disable(ctx, c.Endpoint.ID)
+		s.disable(ctx, c.Endpoint)
 	}
 	if o.State == webhook.Failed {
 		s.Logger.WarnContext(ctx, "a delivery failed for good", attrs...)
@@ -250,9 +260,10 @@ func settled(err error) bool {
 }
 
 // disable ends the deliveries to an endpoint that answered that it is gone.
-func (s *Sender) disable(ctx context.Context, id string) {
+func (s *Sender) disable(ctx context.Context, gone webhook.Endpoint) {
+	id := gone.ID
 	_, err := s.Store.UpdateEndpoint(ctx, id, func(e *webhook.Endpoint) error {
-		if e.Disabled == "" {
+		if e.Disabled == "" && e.URL == gone.URL {
 			e.Disabled = webhook.DisabledGone
 		}
 		return nil

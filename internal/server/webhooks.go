@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"unitask/internal/account"
 	"unitask/internal/api"
@@ -39,7 +40,7 @@ func (w webhooks) route() {
 		one + "/deliveries/{event_id}/outcome": {http.MethodPost: plain(w.handleOutcome)},
 	} {
 		class := gate.Reads
-		if pattern == api.PathWebhooks || pattern == one+"/test" { // what makes an endpoint, or sends to one
+		if pattern == api.PathWebhooks || strings.HasSuffix(pattern, "/test") || strings.HasSuffix(pattern, "/replay") { // it makes an endpoint, or sends to one
 			class = gate.Creates
 		}
 		w.handle(pattern, w.limited(w.holder, class, m.dispatch))
@@ -115,6 +116,9 @@ func (w webhooks) deliveries(x *exchange, _ noBody) (api.DeliveryList, error) {
 	if q.State != "" && !slices.Contains(webhook.DeliveryStates(), q.State) {
 		return api.DeliveryList{}, fault.Invalid("state", "is not a state of deliveries")
 	}
+	if q.Cursor != "" && !webhook.ValidEvent(q.Cursor) {
+		return api.DeliveryList{}, fault.Invalid("cursor", "must be the next_cursor of an earlier page")
+	}
 	if text := values.Get("limit"); text != "" {
 		if q.Limit, err = strconv.Atoi(text); err != nil || q.Limit < 1 || q.Limit > api.MaxListLimit {
 			return api.DeliveryList{}, fault.Invalid("limit", "must be a number from 1 to "+strconv.Itoa(api.MaxListLimit))
@@ -157,13 +161,24 @@ func noContent(x *exchange) {
 // whose outcome wasn't told by then comes in the next stream.
 func (w webhooks) handleEvents(x *exchange) error {
 	id := x.r.PathValue("webhook_id")
+	if x.r.Method == http.MethodHead { // who gets no events takes none
+		if _, err := w.endpoints.Get(x.r.Context(), holderOf(x), id); err != nil {
+			return err
+		}
+		beginStream(x)
+		return nil
+	}
 	events, err := w.endpoints.Fetch(x.r.Context(), holderOf(x), id, 0)
 	if err != nil {
 		return err
 	}
 	beginStream(x)
 	for writeEvents(x, events) == nil {
-		if events, err = w.endpoints.Fetch(x.r.Context(), holderOf(x), id, heartbeat); err != nil {
+		events, err = w.endpoints.Fetch(x.r.Context(), holderOf(x), id, heartbeat)
+		if err == nil {
+			_, err = w.holder(x) // the key may have been revoked meanwhile
+		}
+		if err != nil {
 			return nil //nolint:nilerr // the listener begins another stream, and is told why there
 		}
 	}

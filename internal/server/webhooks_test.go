@@ -215,3 +215,43 @@ func TestListener(t *testing.T) {
 	}
 	w.delivered("/"+made.ID, e.ID)
 }
+
+// TestListenerOfARevokedKey: the stream of a key that was revoked tells of no further end, and HEAD takes none.
+func TestListenerOfARevokedKey(t *testing.T) {
+	w := newWorld(t, options{hooks: []string{}})
+	made := decode[api.Webhook](t, w.hooks(http.MethodPost, "", `{"listener":true}`))
+	caller, err := w.Gate.Authenticate(t.Context(), "Bearer "+w.test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := w.Operator.CreateKey(t.Context(), api.KeyCreate{Name: "leaked", Mode: task.Test, Account: caller.Account.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := w.base + api.PathWebhooks + "/" + made.ID + "/events"
+	open := func(method string) *http.Response {
+		req, err := http.NewRequestWithContext(t.Context(), method, path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+key.Secret)
+		resp, err := http.DefaultTransport.RoundTrip(req)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %v, %v", method, resp, err)
+		}
+		t.Cleanup(func() { _ = resp.Body.Close() })
+		return resp
+	}
+	head := open(http.MethodHead) //nolint:bodyclose // a cleanup closes it
+	if body, err := io.ReadAll(head.Body); err != nil || len(body) > 0 {
+		t.Errorf("HEAD: %q, %v", body, err)
+	}
+	stream := open(http.MethodGet) //nolint:bodyclose // a cleanup closes it
+	if _, err := w.Operator.RevokeKey(t.Context(), key.ID); err != nil {
+		t.Fatal(err)
+	}
+	w.post("listen-key-2", `{"capability":"text.chat","input":{"prompt":"1+1"}}`)
+	if told, err := io.ReadAll(stream.Body); err != nil || strings.Contains(string(told), "data:") {
+		t.Errorf("the stream: %q, %v", told, err)
+	}
+}

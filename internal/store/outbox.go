@@ -13,6 +13,9 @@ import (
 // DeliveryLife is how long a delivery stays after its last attempt, or its task's end.
 const DeliveryLife = 7 * 24 * time.Hour
 
+// keptAttempts is how many attempts a delivery remembers: replays have no end.
+const keptAttempts = 20
+
 // Outgoing is a delivery as an engine keeps it.
 type Outgoing struct {
 	webhook.Delivery
@@ -104,7 +107,10 @@ func (o Outgoing) End(ref DeliveryRef, out DeliveryOutcome, now time.Time) (Outg
 	if o.State != webhook.Waiting || o.Epoch != ref.Epoch || o.Until.IsZero() {
 		return o, ErrFenced
 	}
-	o.Attempts = append(slices.Clone(o.Attempts), out.Attempt)
+	if !out.Attempt.At.IsZero() {
+		o.Attempts = append(slices.Clone(o.Attempts), out.Attempt)
+		o.Attempts = o.Attempts[max(0, len(o.Attempts)-keptAttempts):]
+	}
 	o.State, o.Until = out.State, time.Time{}
 	if o.State == webhook.Waiting {
 		o.Next = now.Add(out.Pause)

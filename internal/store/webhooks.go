@@ -75,7 +75,7 @@ type Claimed struct {
 	Endpoint webhook.Endpoint
 }
 
-// DeliveryOutcome is the outcome of an attempt.
+// DeliveryOutcome is the outcome of an attempt; one without a time wasn't made.
 type DeliveryOutcome struct {
 	Attempt webhook.Attempt
 	State   webhook.DeliveryState

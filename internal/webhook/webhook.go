@@ -6,6 +6,7 @@
 package webhook
 
 import (
+	"strings"
 	"time"
 
 	"unitask/internal/fault"
@@ -52,6 +53,12 @@ type Event struct {
 	At         time.Time     `json:"at"`
 }
 
+// ValidEvent reports whether id is that of a task's end.
+func ValidEvent(id string) bool {
+	of, n, ok := strings.Cut(id, ".")
+	return ok && task.ValidID(task.PrefixTask, of) && n != "" && len(n) <= 4 && strings.Trim(n, "0123456789") == ""
+}
+
 // DeliveryState is how far a delivery is.
 type DeliveryState string
 
@@ -60,7 +67,7 @@ const (
 	Waiting   DeliveryState = "waiting"   // for its next attempt
 	Delivered DeliveryState = "delivered" // an attempt was answered 2xx
 	Failed    DeliveryState = "failed"    // given up
-	Canceled  DeliveryState = "canceled"  // its endpoint was disabled
+	Canceled  DeliveryState = "canceled"  // its endpoint tells of its capability no more
 )
 
 // DeliveryStates returns all of them.

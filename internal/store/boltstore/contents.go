@@ -113,7 +113,7 @@ func allWaiting(r *reader, c *store.Contents) error {
 		if err := decodeJSON(bucketDeliveries, k, v, &o); err != nil {
 			return err
 		}
-		if o.State == webhook.Waiting {
+		if o.State == webhook.Waiting && r.get(bucketEndpoints, []byte(o.Endpoint)) != nil {
 			c.Deliveries = append(c.Deliveries, o)
 		}
 	}

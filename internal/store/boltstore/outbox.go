@@ -62,6 +62,10 @@ func newOutbox() *outbox {
 // put sets an endpoint, or removes it if e is nil, and returns what undoes that.
 func (o *outbox) put(id string, e *webhook.Endpoint) (back func()) {
 	old, had := o.endpoints[id]
+	queue := o.queues[id]
+	if e == nil { // a sweep removes its deliveries
+		delete(o.queues, id)
+	}
 	if had {
 		ids := slices.DeleteFunc(slices.Clone(o.scopes[old.Scope]), func(other string) bool { return other == id })
 		if o.scopes[old.Scope] = ids; len(ids) == 0 {
@@ -80,6 +84,9 @@ func (o *outbox) put(id string, e *webhook.Endpoint) (back func()) {
 			o.put(id, &old)
 		} else {
 			o.put(id, nil)
+		}
+		if queue != nil {
+			o.queues[id] = queue
 		}
 	}
 }

@@ -13,12 +13,13 @@ import (
 // A sweep reads beside the committer and removes in its turns, which others wait for. So that a turn is short
 // and a flush is no longer than without a sweep, each has its bound.
 const (
-	maxSweep   = 500                   // rows that one call removes
-	sweepScan  = 500                   // rows that one read transaction looks at
-	sweepStep  = 32                    // rows that one turn of the committer removes
-	sweepTurn  = time.Millisecond      // after which a turn removes no further row
-	sweepFlush = 1000                  // rows removed before the tree takes them
-	sweepPause = 30 * time.Millisecond // between two turns by default, and twice as long as a turn took
+	maxSweep        = 500                   // rows that one call removes
+	sweepScan       = 500                   // rows that one read transaction looks at
+	sweepDeliveries = 5000                  // deliveries that one looks at: a step that finds none to remove is the last for a minute
+	sweepStep       = 32                    // rows that one turn of the committer removes
+	sweepTurn       = time.Millisecond      // after which a turn removes no further row
+	sweepFlush      = 1000                  // rows removed before the tree takes them
+	sweepPause      = 30 * time.Millisecond // between two turns by default, and twice as long as a turn took
 )
 
 // sweeper is the state of the sweeps. One sweep runs at a time: it takes turn, which has room for one.

@@ -139,8 +139,12 @@ func (x *txn) claimDeliveries(c store.DeliveryClaim) (claimed []store.Claimed, _
 		endpoint webhook.Endpoint
 	}
 	var queues [][]found
-	for _, e := range x.db.outbox.all() {
-		if !c.Takes(e) {
+	endpoints := []webhook.Endpoint{x.db.outbox.endpoints[c.Endpoint]}
+	if c.Endpoint == "" {
+		endpoints = x.db.outbox.all()
+	}
+	for _, e := range endpoints {
+		if e.ID == "" || !c.Takes(e) {
 			continue
 		}
 		var q []found
@@ -270,11 +274,11 @@ func (r *reader) expiredListeners(now time.Time, limit int) (rows []expired, _ e
 }
 
 // oldDeliveries returns at most limit deliveries that have been kept for long enough or whose endpoint isn't there, and the
-// row at which the next look begins, nil for the first one. It looks at sweepScan rows at most.
+// row at which the next look begins, nil for the first one. It looks at sweepDeliveries rows at most.
 func (r *reader) oldDeliveries(from []byte, now time.Time, limit int) (rows []expired, next []byte, _ error) {
 	seen := 0
 	for k, v := range r.ascend(bucketDeliveries, from, nil) {
-		if seen++; seen > sweepScan || len(rows) >= limit {
+		if seen++; seen > sweepDeliveries || len(rows) >= limit {
 			return rows, bytes.Clone(k), nil
 		}
 		var o store.Outgoing

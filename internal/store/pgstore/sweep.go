@@ -80,7 +80,10 @@ func (s *sweep) run(ctx context.Context, r store.SweepRequest) error {
 			return err
 		}
 	}
-	if err := s.rows(ctx, "endpoints", "expires < $1", s.now); err != nil {
+	if err := s.rows(ctx, "deliveries", "endpoint IN (SELECT id FROM {s}.endpoints WHERE expires < $1)", s.now); err != nil {
+		return err
+	}
+	if err := s.rows(ctx, "endpoints", "expires < $1 AND NOT EXISTS (SELECT FROM {s}.deliveries d WHERE d.endpoint = id)", s.now); err != nil {
 		return err
 	}
 	if err := s.rows(ctx, "deliveries", "kept < $1", s.now.Add(-store.DeliveryLife)); err != nil {

@@ -78,14 +78,29 @@ func (db *DB) UpdateEndpoint(ctx context.Context, id string, change func(*webhoo
 	return e, nil
 }
 
+// deleteBatch is how many deliveries one commit of DeleteEndpoint removes: a long one would hold up the ends of tasks.
+const deleteBatch = 2000
+
 // DeleteEndpoint implements store.Webhooks.
 func (db *DB) DeleteEndpoint(ctx context.Context, id string) error {
+	for gone := int64(deleteBatch); gone == deleteBatch; {
+		err := db.change(ctx, false, func(tx pgx.Tx) error {
+			done, err := tx.Exec(ctx, db.q(`DELETE FROM {s}.deliveries WHERE ctid = ANY(ARRAY(
+				SELECT ctid FROM {s}.deliveries WHERE endpoint = $1 LIMIT $2))`), id, deleteBatch)
+			gone = done.RowsAffected()
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
 	return db.change(ctx, false, func(tx pgx.Tx) error {
 		return tx.QueryRow(ctx, db.q(`DELETE FROM {s}.endpoints WHERE id = $1 RETURNING id`), id).Scan(&id)
 	})
 }
 
-// deliveryLock is the advisory lock of those who claim deliveries: so the most of an endpoint are counted by one at a time.
+// deliveryLock is the advisory lock of those who claim deliveries, of all with an address or of one listener: so the most
+// of an endpoint are counted by one at a time.
 const deliveryLock = 0x756e6903
 
 // dueDelivery is one that can be claimed.
@@ -96,12 +111,14 @@ type dueDelivery struct {
 
 // ClaimDeliveries implements store.Webhooks.
 func (db *DB) ClaimDeliveries(ctx context.Context, c store.DeliveryClaim) ([]store.Claimed, error) {
+	ctx, cancel := context.WithTimeout(ctx, groupTime)
+	defer cancel()
 	var claimed []store.Claimed
 	err := db.change(ctx, false, func(tx pgx.Tx) error {
 		claimed = nil
 		var now time.Time
 		if err := tx.QueryRow(ctx, db.q(`SELECT coalesce($1::timestamptz, clock_timestamp())
-			FROM (SELECT pg_advisory_xact_lock($2, hashtext('{s}'))) AS l`), db.at(), int32(deliveryLock)).Scan(&now); err != nil {
+			FROM (SELECT pg_advisory_xact_lock($2, hashtext('{s}' || $3))) AS l`), db.at(), int32(deliveryLock), c.Endpoint).Scan(&now); err != nil {
 			return err
 		}
 		queues, err := db.dueDeliveries(ctx, tx, c, now)

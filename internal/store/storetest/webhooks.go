@@ -250,6 +250,16 @@ func testDeliveryLife(e *env) {
 	e.wantErr("Replay of one under way", h.Replay(ctx, acme, "whe_1", event), nil)
 	e.wantErr("EndDelivery after it was replayed", h.EndDelivery(ctx, replayed[0].Ref, done), store.ErrFenced)
 	e.wantSame("due again", named(e.claimDeliveries(store.DeliveryClaim{})), []string{"whe_1 " + event})
+	for range 25 {
+		e.wantErr("Replay", h.Replay(ctx, acme, "whe_1", event), nil)
+		e.wantErr("EndDelivery", h.EndDelivery(ctx, e.claimDeliveries(store.DeliveryClaim{})[0].Ref, done), nil)
+	}
+	e.wantSame("attempts that are remembered", len(e.deliveries("whe_1")[0].Attempts), 20)
+	e.wantErr("Replay", h.Replay(ctx, acme, "whe_1", event), nil)
+	skipped := store.DeliveryOutcome{State: webhook.Canceled}
+	e.wantErr("EndDelivery without an attempt", h.EndDelivery(ctx, e.claimDeliveries(store.DeliveryClaim{})[0].Ref, skipped), nil)
+	e.wantSame("its state", e.deliveries("whe_1")[0].State, webhook.Canceled)
+	e.wantErr("Replay", h.Replay(ctx, acme, "whe_1", event), nil)
 	e.wantErr("DeleteEndpoint", h.DeleteEndpoint(ctx, "whe_1"), nil)
 	e.lapse(time.Hour)
 	e.wantSame("of an endpoint that was deleted", named(e.claimDeliveries(store.DeliveryClaim{})), []string(nil))
