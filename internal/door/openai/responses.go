@@ -18,7 +18,7 @@ func Responses(find Find) Reader {
 	return func(raw []byte) (Call, error) {
 		var failed error
 		c, err := read(raw, responseMembers, func(r *request) Call {
-			t := conversation{request: r, find: find, found: map[string]*task.Task{}}
+			t := conversation{request: r, find: find, found: map[string]answered{}, named: map[string]bool{}}
 			c := t.call()
 			failed = t.failed
 			return c

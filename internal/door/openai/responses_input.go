@@ -49,13 +49,28 @@ type call struct {
 type conversation struct {
 	request *request
 	find    Find
-	found   map[string]*task.Task
+	found   map[string]answered // by task
+	named   map[string]bool     // items that were referred to
+	taken   int                 // bytes of them
 	failed  error
 
 	w      *jsonwrite.Writer
 	turn   *turn // nil between the assistant's
 	places []place
 }
+
+// answered is an answer that items refer to.
+type answered struct {
+	task.Parts
+
+	kept bool
+}
+
+// The bounds of the items that one request refers to: they are kept elsewhere, so that its own size doesn't bound them.
+const (
+	mostReferred  = 256     // answers
+	bytesReferred = 8 << 20 // of texts, arguments and states
+)
 
 // items writes the conversation: of one text, or of items.
 func (t *conversation) items(w *jsonwrite.Writer) {
@@ -206,6 +221,11 @@ func (t *conversation) goesOn(id []byte, fits func(*turn) bool) *turn {
 func (t *conversation) reference(given map[string][]byte, i int, at string) {
 	id := string(t.request.text(given, at, "id"))
 	from, which := responseOf(id)
+	if t.named[id] {
+		t.request.row(under(at, "id"), "names an item that another one names already")
+		return
+	}
+	t.named[id] = true
 	parts, ok := t.partsOf(from)
 	if !ok || t.failed != nil {
 		t.request.row(under(at, "id"), "names no item of a response that is kept; send the item itself")
@@ -214,6 +234,10 @@ func (t *conversation) reference(given map[string][]byte, i int, at string) {
 	item, ok := itemOf(parts, which)
 	if !ok {
 		t.request.row(under(at, "id"), "names no item of its response")
+		return
+	}
+	if t.taken += item.size(); t.taken > bytesReferred {
+		t.request.row(under(at, "id"), "is one item too many: those referred to are larger than "+strconv.Itoa(bytesReferred>>20)+" MiB together")
 		return
 	}
 	goes := t.goesOn(jsonOf(id), func(*turn) bool { return true })
@@ -235,18 +259,18 @@ func (t *conversation) partsOf(id string) (p task.Parts, ok bool) {
 		return p, false
 	}
 	one, known := t.found[id]
-	if !known {
-		var err error
-		if one, err = t.find(id); err != nil && fault.CodeOf(err) != fault.NotFound {
+	if !known && len(t.found) < mostReferred {
+		of, err := t.find(id)
+		if err != nil && fault.CodeOf(err) != fault.NotFound {
 			t.failed = err
+		}
+		if of != nil && of.State == task.Succeeded && err == nil {
+			p, err := partsOf(of)
+			one = answered{p, err == nil}
 		}
 		t.found[id] = one
 	}
-	if one == nil || one.State != task.Succeeded || t.failed != nil {
-		return p, false
-	}
-	p, err := partsOf(one)
-	return p, err == nil
+	return one.Parts, one.kept && t.failed == nil
 }
 
 // flush ends the assistant's message.

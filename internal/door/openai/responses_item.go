@@ -96,6 +96,15 @@ type referred struct {
 	state []byte
 }
 
+// size returns the bytes that the item adds to a request.
+func (r referred) size() int {
+	n := len(r.text) + len(r.state)
+	if r.call != nil {
+		n += len(r.call.Arguments)
+	}
+	return n
+}
+
 // itemsOf returns the items of an answer.
 func itemsOf(t *task.Task, p task.Parts) (items []*outputItem) {
 	if p.Reasoning != "" || p.State != "" {

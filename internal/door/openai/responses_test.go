@@ -3,6 +3,7 @@ package openai_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -141,6 +142,7 @@ var responseRefusals = []struct{ request, param, message string }{
 	{asked(`[{"type":"computer_call","id":"c"}]`), "input[0].type", "input[0].type must be one of message, function_call, function_call_output, reasoning, web_search_call and item_reference"},
 	{asked(`[{"role":"user","content":[{"type":"text","text":"Hi"}]}]`), "input[0].content[0].type", "input[0].content[0].type must be one of input_text, output_text, input_image, input_audio and input_file"},
 	{asked(`[{"role":"user","content":[{"type":"input_image","file_id":"f"}]}]`), "input[0].content[0].file_id", "input[0].content[0].file_id is not taken; send the image as image_url; input[0].content[0].image_url is required"},
+	{asked(`[{"type":"item_reference","id":"msg_` + kept + `"},{"role":"user","content":"a"},{"type":"item_reference","id":"msg_` + kept + `"}]`), "input[2].id", "input[2].id names an item that another one names already"},
 	{asked(`[{"type":"item_reference","id":"msg_1"}]`), "input[0].id", "input[0].id names no item of a response that is kept; send the item itself"},
 	{asked(`[{"type":"item_reference","id":"msg_` + strings.Repeat("2", 26) + `"}]`), "input[0].id", "input[0].id names no item of a response that is kept; send the item itself"},
 	{asked(`[{"type":"item_reference","id":"fc_` + kept + `_7"}]`), "input[0].id", "input[0].id names no item of its response"},
@@ -258,4 +260,32 @@ func FuzzTranslateResponses(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestReferencesAreBounded: the items that a request refers to are looked for, and taken, up to a bound.
+func TestReferencesAreBounded(t *testing.T) {
+	large := withOutput(t, task.Parts{Text: new(strings.Repeat("a", 1<<20)), FinishReason: "stop"})
+	for _, tt := range []struct {
+		references, finds int
+		problem           string
+	}{
+		{9, 9, "is one item too many: those referred to are larger than 8 MiB together"},
+		{300, 256, "names no item of a response that is kept; send the item itself"},
+	} {
+		finds := 0
+		find := func(string) (*task.Task, error) {
+			if finds++; tt.references > 9 {
+				return nil, fault.New(fault.NotFound, "there is no such task")
+			}
+			return large, nil
+		}
+		items := []string{question}
+		for i := range tt.references {
+			items = append(items, fmt.Sprintf(`{"type":"item_reference","id":"msg_%026d"}`, i), `{"role":"user","content":"a"}`)
+		}
+		_, err := openai.Responses(find)([]byte(asked(`[` + strings.Join(items, ",") + `]`)))
+		if err == nil || !strings.Contains(err.Error(), tt.problem) || finds != tt.finds {
+			t.Errorf("%d references: %d were looked for, %v", tt.references, finds, err)
+		}
+	}
 }
