@@ -70,7 +70,7 @@ func (t *talk) stands(a upstream.Answer) (supplier.Delta, error) {
 			return none, err
 		}
 		rest, whole := t.rest(out.Result)
-		if !whole {
+		if !whole || out.Result.Text == nil { // an output of other members is no text
 			return none, upstream.Unusable(a.Status, errNoResult)
 		}
 		t.result = out.Result
