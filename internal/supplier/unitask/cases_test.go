@@ -85,6 +85,7 @@ func cases() []suppliertest.Case {
 			Sends: `{"capability":"image.edit.v2","input":{"prompt":"Bluer","images":[{"content_type":"image/png","data":"YWJj"}],
 				"authorization":{"person":"authorized","statement":"Yes."}},"parameters":{"n":1}}`,
 			Answer: job(`,"output":{"images":[{` + fileDone + `]},"usage":{"images":1,"cost":{"currency":"USD","amount":"0.04"}}`),
+			Stream: events("task", taskOf("running", ""), "task", taskOf("succeeded", `,"output":{"images":[{`+fileDone+`]},"usage":{"images":1,"cost":{"currency":"USD","amount":"0.04"}}`)),
 			Want:   &supplier.Result{Files: []supplier.File{picture}, Usage: supplier.Usage{Images: 1}, Charged: new(int64(40_000_000))},
 		},
 		{

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"unitask/internal/api"
+	"unitask/internal/catalog"
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/upstream"
 )
@@ -70,7 +71,7 @@ func (t *talk) stands(a upstream.Answer) (supplier.Delta, error) {
 			return none, err
 		}
 		rest, whole := t.rest(out.Result)
-		if !whole || out.Result.Text == nil { // an output of other members is no text
+		if !whole || catalog.Name(t.request.Capability) == catalog.TextChat && out.Result.Text == nil {
 			return none, upstream.Unusable(a.Status, errNoResult)
 		}
 		t.result = out.Result

@@ -143,6 +143,7 @@ func faults() []suppliertest.Fault {
 		row("a file without an address", suppliertest.JSON(200, taskOf("succeeded", `,"output":{"images":[{"id":"art_1","url":"file:///etc","content_type":"image/png"}]}`)), lost),
 		row("stream without an end", events("task", taskOf("running", ""), "delta", `{"text":"Hel"}`), lost),
 		row("stream of another text", events("delta", `{"text":"Bye"}`, "task", taskOf("succeeded", chatDone)), lost),
+		row("stream of no text", events("task", taskOf("succeeded", `,"output":{"other":{}}`)), lost),
 		row("stream that is canceled", events("task", taskOf("canceled", "")), lost),
 		row("stream of no JSON", events("delta", `{`), lost),
 	)
