@@ -46,6 +46,7 @@ routes:
 // one's answer has come back or while the job is asked after, whichever it happens to be. There is one task below and
 // one submission to its supplier, and the lower one's charge is in the upper one's ledger.
 func TestChained(t *testing.T) {
+	t.Parallel()
 	lower, p := below(t)
 	upper := above(t, lower)
 	var made api.Task
@@ -82,6 +83,7 @@ func TestChained(t *testing.T) {
 
 // TestChainedText streams a text through two gateways, and has the errors of the one below come back as ours.
 func TestChainedText(t *testing.T) {
+	t.Parallel()
 	lower := newHost(t).start()
 	upper := newHost(t)
 	upper.Env = []string{"GATEWAY_KEY=" + lower.key}

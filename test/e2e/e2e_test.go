@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"net/http"
 	"os"
 	"os/exec"
@@ -19,7 +20,13 @@ import (
 	"unitask/test/harness"
 )
 
-func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
+// TestMain runs four tests at a time unless -parallel says otherwise: they wait much and work little.
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err) // the testing package has this flag
+	}
+	os.Exit(harness.Main(m))
+}
 
 // need returns the path of a tool; without it the test fails in CI and is skipped elsewhere.
 func need(t *testing.T, tool string) string {

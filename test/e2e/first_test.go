@@ -23,6 +23,7 @@ var wholeLife = []task.State{task.Queued, task.Running, task.Transferring, task.
 
 // TestFirstUse is the README's first five minutes: a text, a picture that opens, a video that plays.
 func TestFirstUse(t *testing.T) {
+	t.Parallel()
 	ffprobe := need(t, "ffprobe")
 	h := newHost(t).start()
 

@@ -18,6 +18,7 @@ import (
 // TestOtherFormats has a prompt answered, a text embedded, one spoken and a video made by suppliers of two other
 // formats: a foreign server, and Veo as its author describes it.
 func TestOtherFormats(t *testing.T) {
+	t.Parallel()
 	fixtures, err := filepath.Abs("../../internal/supplier/gemini/testdata/aimock.json")
 	if err != nil {
 		t.Fatal(err)

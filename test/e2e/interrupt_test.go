@@ -16,12 +16,14 @@ import (
 // TestInterrupt presses Ctrl-C in the middle of a run, and sends SIGTERM: the task goes on, the exit code says so,
 // and the command that was printed gets the result.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	t.Run("SIGINT", func(t *testing.T) { interrupt(t, os.Interrupt, 130) })
 	t.Run("SIGTERM", func(t *testing.T) { interrupt(t, syscall.SIGTERM, 143) })
 }
 
 func interrupt(t *testing.T, by os.Signal, want int) {
 	t.Helper()
+	t.Parallel()
 	h := newHost(t).start()
 	cmd := exec.CommandContext(t.Context(), harness.Binary(), "run", "image.generate", "a fox @slow:3s", "size=64x64", "-o", "fox.png")
 	cmd.Env = append(h.Environ(), "UNITASK_BASE_URL="+h.Base, "UNITASK_API_KEY="+h.key, "UNITASK_DATA_DIR="+h.Data())

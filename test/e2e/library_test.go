@@ -17,6 +17,7 @@ var goExample = regexp.MustCompile("(?s)```go\n(.*?)```")
 // TestGoLibrary runs the quickstart of the Go library in a module of its own, which has a copy of the library by a replace,
 // and compiles the README's other examples. No other module is downloaded.
 func TestGoLibrary(t *testing.T) {
+	t.Parallel()
 	need(t, "go")
 	root := fixture.Must(filepath.Abs("../.."))(t)
 	examples := goExample.FindAllStringSubmatch(string(fixture.Must(os.ReadFile(filepath.Join(root, "client", "README.md")))(t)), -1)

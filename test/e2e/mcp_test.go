@@ -62,7 +62,7 @@ func (h *host) inspectCall(limit, tool string, args ...string) toolAnswer {
 // TestMCP uses the tools by the protocol's own inspector: it lists them, calls them, is refused, and
 // gets a slow task handed over by its id, waits for it and cancels another.
 func TestMCP(t *testing.T) {
-	t.Parallel() // the three of MCP wait much and work little
+	t.Parallel()
 	h := newHost(t).start()
 	var list struct{ Tools []struct{ Name string } }
 	h.inspect(&list, "50s", "--method", "tools/list")

@@ -49,6 +49,7 @@ type mediaByOpenAI struct {
 // TestOpenAILibraryMedia has OpenAI's own library make and edit images, speak, write down and judge, by the names of
 // OpenAI's models. Its errors are of its own classes, and the retry of a form makes no second task.
 func TestOpenAILibraryMedia(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	h.Config = doorModels
 	h.start()

@@ -49,6 +49,7 @@ type heardOfResponses struct {
 // TestOpenAILibraryResponses has OpenAI's own library, unchanged but for base URL and key, create responses: streamed,
 // with functions in a loop, JSON by a schema and web search, and in the background, where it reads and cancels them.
 func TestOpenAILibraryResponses(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	h.Config = "doors: [openai]\n"
 	h.start()

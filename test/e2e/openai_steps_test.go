@@ -80,6 +80,7 @@ routes:
 // TestOpenAILibraries has OpenAI's own libraries chat, stream, call tools, get JSON, embed, make and edit images, speak
 // and write down: against the sandbox, and against a server that others wrote behind the door.
 func TestOpenAILibraries(t *testing.T) {
+	t.Parallel()
 	fixtures, err := filepath.Abs("../../internal/supplier/openai/testdata/aimock.json")
 	if err != nil {
 		t.Fatal(err)

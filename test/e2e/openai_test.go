@@ -88,6 +88,7 @@ func (h *host) byLibrary(heard any, library, base, name string, args ...string) 
 // loops, get JSON by a schema, show an image and embed texts. Its errors are of its own classes, and it retries those
 // that a retry mends, without making a task twice.
 func TestOpenAILibrary(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	h.Config = "doors: [openai]\n"
 	h.start()

@@ -132,6 +132,7 @@ limits: {lease: 3s}
 // TestAuthorizationByClient edits a picture of a person with the command line: missing members are asked for, and the
 // declaration is there for the operator.
 func TestAuthorizationByClient(t *testing.T) {
+	t.Parallel()
 	h := newHost(t).start()
 	h.must("run", "image.generate", "a red fox", "-o", "fox.png")
 	const proof = "%PDF-1.7\nsigned"

@@ -38,6 +38,7 @@ func sdkRequests() []sdkRequest {
 // library doesn't know, a value of another type and a missing one are errors. The control holds one of each and must
 // fail. For a supplier with a document of its whole format, the adapter's own tests use that.
 func TestPublishedTypes(t *testing.T) {
+	t.Parallel()
 	compiler := npmTool(t, "tsc")
 	modules, err := filepath.Abs("../npm/node_modules")
 	if err != nil {

@@ -40,6 +40,7 @@ type exchange struct {
 // suppliers are one server here, which answers the exchange's own path; to the paths of others it says that it is full, so
 // that the work comes to the one that answers.
 func TestRecipes(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("../../docs/recipes/*/exchanges.yaml")
 	if err != nil || len(files) < 2 {
 		t.Fatalf("recipes: %v, %v", files, err)

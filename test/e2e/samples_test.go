@@ -45,6 +45,7 @@ const openOutputs = `capabilities:
 
 // TestOpenOutputs has the sandbox answer capabilities that only the configuration knows, and a prompt with a schema.
 func TestOpenOutputs(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	h.write("more.yaml", openOutputs)
 	h.Config = "catalog: [more.yaml]\n"

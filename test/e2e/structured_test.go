@@ -65,8 +65,10 @@ func answering(t *testing.T, order ...string) (h *host, base string) {
 // TestStructured runs the same commands by suppliers of three formats: a chat answers with JSON of the caller's
 // schema, and a capability that exists only in YAML with that of its own; and one about a picture.
 func TestStructured(t *testing.T) {
+	t.Parallel()
 	for _, k := range kinds {
 		t.Run(k.name, func(t *testing.T) {
+			t.Parallel()
 			h, _ := answering(t, k.name)
 			done := h.task("run", "text.chat", "Which city?", "output_schema=@schema.json", "--json")
 			if done.Output.Text == nil || *done.Output.Text != facts || string(done.Output.Data) != facts || done.Output.FinishReason != "stop" {

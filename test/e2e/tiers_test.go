@@ -108,6 +108,7 @@ policy:
 
 // TestTiers runs two capabilities and their tiers, which differ in model, price, limits and scope.
 func TestTiers(t *testing.T) {
+	t.Parallel()
 	h, small, large, jobs := tierHost(t)
 	testKey := h.key
 	h.useLiveKey()

@@ -68,6 +68,7 @@ func calling(t *testing.T, order ...string) (h *host, foreign *recorded) {
 // TestAgentLoops runs the loops of the documentation, in three languages, against models of three formats: the same
 // programs call two tools and get their answer. With a test key the sandbox calls them.
 func TestAgentLoops(t *testing.T) {
+	t.Parallel()
 	programs := map[string][]string{"py": {"python3"}, "mjs": {"node"}, "go": {"go", "run"}}
 	run := func(t *testing.T, h *host, want string) {
 		for suffix, command := range programs {

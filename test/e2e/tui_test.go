@@ -103,6 +103,7 @@ func (p *terminal) hides(text string) {
 // TestDashboard drives the dashboard as a person does, through a whole task, a crash of the server,
 // a cancellation and another size of the terminal.
 func TestDashboard(t *testing.T) {
+	t.Parallel()
 	need(t, "tmux")
 	h := newHost(t).start()
 	p := h.newTerminal(80, 24, "sh", "-c", `"$0"; echo "code $?"; exec sleep 600`, harness.Binary()) // tmux may miss a status
@@ -159,6 +160,7 @@ func TestDashboard(t *testing.T) {
 // TestDashboardResults goes through the uses of a result: seen, copied, saved, asked for again with edits, found
 // among others, and shown in the terminal's own protocol once the screen is given back.
 func TestDashboardResults(t *testing.T) {
+	t.Parallel()
 	need(t, "tmux")
 	h := newHost(t).start()
 	h.call(http.MethodPost, api.PathTasks, `{"capability":"text.chat","input":{"prompt":"say \u001b]0;owned\u0007\u001b[31mtwice"}}`,

@@ -74,6 +74,7 @@ const (
 // requests of the README and read the answers. A request without its capability, a member that no output has and a
 // state that there isn't are errors.
 func TestTypedClients(t *testing.T) {
+	t.Parallel()
 	compiler := npmTool(t, "tsc")
 	modules := fixture.Must(filepath.Abs("../npm/node_modules"))(t)
 	bodies := readmeBodies(t)

@@ -159,6 +159,7 @@ func withoutStreams(base *url.URL) http.Handler {
 // TestContractBetweenProcesses puts an independent validator of docs/openapi.yaml between the real
 // client and the real server, and asks it after every violation.
 func TestContractBetweenProcesses(t *testing.T) {
+	t.Parallel()
 	document, err := filepath.Abs("../../docs/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
