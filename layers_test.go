@@ -102,7 +102,9 @@ var layers = map[string]layer{
 	"artifact/s3store":        {floor: 3, may: []string{"artifact", "disk", "fault"}, leaf: true},
 	"artifact/s3store/s3test": {floor: 0},
 
-	"door/openai": {floor: 4, may: []string{"api", "artifact", "bulk", "catalog", "fault", "jsonread", "jsonwrite", "sse", "task"}},
+	"door/openai":    {floor: 4, may: []string{"api", "artifact", "bulk", "catalog", "fault", "jsonread", "jsonwrite", "sse", "task"}},
+	"door/inbound":   {floor: 2, may: []string{"catalog", "fault", "jsonread", "jsonwrite"}},
+	"door/anthropic": {floor: 3, may: []string{"api", "bulk", "catalog", "door/inbound", "fault", "jsonread", "jsonwrite", "task"}},
 
 	"requestlog": {floor: 3, may: []string{"task", "fault", "jsonwrite", "disk"}},
 	"form":       {floor: 3, may: []string{"api", "catalog", "task"}},

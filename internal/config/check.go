@@ -35,8 +35,8 @@ func (r *report) check(c *Config, known Sources, directory *catalog.Catalog) {
 		}
 	}
 	for i, name := range c.Doors {
-		if name != DoorOpenAI {
-			r.add(elementOf("doors", i), "names no door", oneOf(name, []string{DoorOpenAI}))
+		if doors := []string{DoorOpenAI, DoorAnthropic}; !slices.Contains(doors, name) {
+			r.add(elementOf("doors", i), "names no door", oneOf(name, doors))
 		}
 	}
 	r.checkDoorModels(c.DoorModels, directory)

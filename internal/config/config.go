@@ -27,7 +27,7 @@ type Config struct {
 	TrustedProxies []string                  `yaml:"trusted_proxies" doc:"addresses and CIDRs of proxies whose X-Forwarded-For, or else Forwarded, says who calls; their connections are not bounded as one address's"`
 	OperatorAPI    bool                      `yaml:"operator_api" env:"UNITASK_OPERATOR_API" doc:"whether operator keys open the operator's commands on listen, below /admin/; over TLS through one of trusted_proxies, or from this machine"`
 	MCPHTTP        bool                      `yaml:"mcp_http" env:"UNITASK_MCP_HTTP" doc:"whether /mcp on listen offers the capabilities as tools to clients of the Model Context Protocol, by API keys"`
-	Doors          []string                  `yaml:"doors" env:"UNITASK_DOORS" doc:"interfaces of others at which programs written for them call this service: openai, at /openai/v1; in the variable with commas between"`
+	Doors          []string                  `yaml:"doors" env:"UNITASK_DOORS" doc:"interfaces of others at which programs written for them call this service: openai, at /openai/v1, and anthropic, at /anthropic; in the variable with commas between"`
 	DoorModels     map[catalog.Name][]string `yaml:"door_models" doc:"other names of a capability as a model at the doors, such as text.chat: [gpt-5]; a name may be that of several capabilities of different work"`
 	UsageMetadata  []string                  `yaml:"usage_metadata" doc:"names of tasks' metadata by which usage is summed too, such as team, for unitask usage --by metadata.team; 4 at most, of few texts each, for every text has a sum a day"`
 	Webhooks       bool                      `yaml:"webhooks" env:"UNITASK_WEBHOOKS" default:"true" doc:"whether the ends of tasks are sent to the addresses that accounts register"`
@@ -108,8 +108,11 @@ type Rate struct {
 	Tokens   int `yaml:"tokens" doc:"tokens of these, estimated at first and then as measured; 0: no limit"`
 }
 
-// DoorOpenAI is OpenAI's interface among Doors.
-const DoorOpenAI = "openai"
+// The interfaces among Doors.
+const (
+	DoorOpenAI    = "openai"
+	DoorAnthropic = "anthropic"
+)
 
 // HasRoutes reports whether the configuration names suppliers or routes of its own; without, those
 // found on the machine are used.

@@ -124,7 +124,8 @@ func (n *Node) assemble(ctx context.Context, c Config, counts *metrics.Metrics) 
 		},
 		Metrics: counts, Version: c.Build.Version, BaseURL: set.BaseURL, BodyFolder: filepath.Join(n.DataDir, bodiesName),
 		TrustedProxies: set.Proxies(), OnRequest: n.recordRequest, OperatorAPI: set.OperatorAPI, MCP: set.MCPHTTP,
-		OpenAI: slices.Contains(set.Doors, config.DoorOpenAI), DoorModels: set.DoorModels, Webhooks: hooks,
+		OpenAI: slices.Contains(set.Doors, config.DoorOpenAI), Anthropic: slices.Contains(set.Doors, config.DoorAnthropic),
+		DoorModels: set.DoorModels, Webhooks: hooks,
 	})
 	if err != nil {
 		return err

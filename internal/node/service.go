@@ -91,6 +91,7 @@ type ServiceConfig struct {
 	OperatorAPI    bool                 // operator keys open the operator's actions on the API's listener
 	MCP            bool                 // the capabilities are tools of the Model Context Protocol on the API's listener
 	OpenAI         bool                 // programs that were written for OpenAI's interface may call
+	Anthropic      bool                 // or for Anthropic's
 	DoorModels     map[catalog.Name][]string
 	Webhooks       Webhooks
 }
@@ -167,7 +168,7 @@ func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, erro
 	s.API, err = server.New(server.Config{
 		Operator: remote, Gateway: g, Gate: keeper, Artifacts: c.Artifacts, Signer: signer, BaseURL: c.BaseURL, Now: store.ClockOf(db, c.Now).Past,
 		Logger: c.Logger, Limits: c.Limits.Server, BodyFolder: c.BodyFolder, TrustedProxies: c.TrustedProxies,
-		OnRequest: c.onRequest, Console: pages, Tools: tools, OpenAI: c.OpenAI, DoorModels: c.DoorModels, Uploads: s.uploads, Webhooks: s.endpoints,
+		OnRequest: c.onRequest, Console: pages, Tools: tools, OpenAI: c.OpenAI, Anthropic: c.Anthropic, DoorModels: c.DoorModels, Uploads: s.uploads, Webhooks: s.endpoints,
 	})
 	return s, err
 }

@@ -55,8 +55,8 @@ type common struct {
 
 	onRequest func(Request) // nil: not counted
 
-	// foreign answers an error at a path where errors have another shape; false at any other. nil: there is no such path.
-	foreign func(x *exchange, e *fault.Error, status int) bool
+	// foreign answer an error at a path where errors have another shape; false at any other.
+	foreign []func(x *exchange, e *fault.Error, status int) bool
 }
 
 // newCommon returns a common part whose unknown is still to be set before the first request.

@@ -20,6 +20,7 @@ import (
 
 	"unitask/docs"
 	"unitask/internal/api"
+	"unitask/internal/door/anthropic"
 	"unitask/internal/door/openai"
 	"unitask/internal/sse"
 	"unitask/internal/supplier/sandbox"
@@ -83,6 +84,8 @@ func (i *inspector) RoundTrip(req *http.Request) (*http.Response, error) {
 	problems := leaks(req, resp, body)
 	if i.openAI && strings.HasPrefix(req.URL.Path, openai.Root) {
 		problems = append(problems, ofOpenAI(req, resp, body)...)
+	} else if strings.HasPrefix(req.URL.Path, anthropic.Root) {
+		problems = append(problems, ofAnthropic(req, resp, body)...)
 	} else {
 		problems = slices.Concat(problems, common(judged, resp, body), valid(judged, resp, body))
 	}

@@ -92,8 +92,10 @@ func (s *common) failWith(x *exchange, status int, e *fault.Error) {
 	if shown.RetryAfterSeconds > 0 {
 		h.Set("Retry-After", strconv.Itoa(shown.RetryAfterSeconds))
 	}
-	if s.foreign != nil && s.foreign(x, e, status) {
-		return
+	for _, answered := range s.foreign {
+		if answered(x, e, status) {
+			return
+		}
 	}
 	s.respond(x, status, api.ErrorResponse{Error: shown, TaskID: e.TaskID, RequestID: x.id})
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"unitask/internal/api"
+	"unitask/internal/door/anthropic"
 	"unitask/internal/door/openai"
 	"unitask/internal/fault"
 	"unitask/internal/gate"
@@ -61,6 +62,9 @@ func (s *Server) route() {
 	}
 	if s.openAI != nil {
 		s.openAI.route()
+	}
+	if s.anthropic != nil {
+		s.anthropic.route()
 	}
 	for pattern, m := range map[string]methods{
 		api.PathHealth:                      {http.MethodGet: plain(s.handleHealth)},
@@ -138,6 +142,11 @@ func (s *Server) authenticate(x *exchange, whose func(context.Context, string) (
 	if values := x.r.Header["Authorization"]; len(values) == 1 {
 		header = values[0]
 	}
+	return s.authenticateBy(x, header, whose)
+}
+
+// authenticateBy is authenticate by the value of a header.
+func (s *Server) authenticateBy(x *exchange, header string, whose func(context.Context, string) (*gate.Caller, error)) (*gate.Caller, error) {
 	caller, err := whose(x.r.Context(), header)
 	if fault.CodeOf(err) == fault.Unauthenticated {
 		if from, bad := netip.ParseAddr(x.client); bad == nil {
@@ -172,6 +181,9 @@ func (s *Server) notFound(x *exchange) error {
 	unknown := func(*exchange) error { return fault.New(fault.NotFound, "there is nothing at this path") }
 	if strings.HasPrefix(x.r.URL.Path, apiRoot) || s.openAI != nil && strings.HasPrefix(x.r.URL.Path, openai.Root) {
 		return s.limited(s.keyHolder, gate.Creates, unknown)(x)
+	}
+	if s.anthropic != nil && strings.HasPrefix(x.r.URL.Path, anthropic.Root) {
+		return s.limited(s.anthropic.holder, gate.Creates, unknown)(x)
 	}
 	return unknown(x)
 }

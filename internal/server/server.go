@@ -67,6 +67,8 @@ type Config struct {
 	Tools Tools
 	// OpenAI opens the door for programs that were written for OpenAI's interface.
 	OpenAI bool
+	// Anthropic opens the door for programs that were written for Anthropic's interface.
+	Anthropic bool
 	// DoorModels are other names of capabilities as models at the doors.
 	DoorModels map[catalog.Name][]string
 	// Uploads takes files ahead of tasks; nil: they aren't taken.
@@ -107,6 +109,7 @@ type Server struct {
 	tools      Tools              // nil: they aren't served
 	toolRoom   *room.Room         // of bodies and files of tools' requests under way
 	openAI     *openAI            // nil: it isn't served
+	anthropic  *anthropicDoor     // nil: it isn't served
 	models     atomic.Pointer[doorModels]
 	uploads    *upload.Keeper    // nil: they aren't served
 	webhooks   *notify.Endpoints // nil: they aren't served
@@ -142,7 +145,11 @@ func New(c Config) (*Server, error) {
 	s.uploads, s.webhooks = c.Uploads, c.Webhooks
 	if c.OpenAI {
 		s.openAI = &openAI{s, door.NewUndelivered(s.now)}
-		s.foreign = s.openAI.failForeign
+		s.foreign = append(s.foreign, s.openAI.failForeign)
+	}
+	if c.Anthropic {
+		s.anthropic = &anthropicDoor{s, door.NewUndelivered(s.now)}
+		s.foreign = append(s.foreign, s.anthropic.failForeign)
 	}
 	s.SetDoorModels(c.DoorModels)
 	s.route()

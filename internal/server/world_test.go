@@ -60,6 +60,7 @@ type options struct {
 	proxies   []netip.Prefix
 	operators bool                                // operator keys are taken
 	tools     bool                                // clients of the Model Context Protocol are answered
+	anthropic bool                                // Anthropic's door is open
 	openAI    bool                                // OpenAI's door is open
 	models    map[catalog.Name][]string           // other names of capabilities there
 	hooks     []string                            // hosts that may be told of ends; nil: there are no webhooks
@@ -106,7 +107,7 @@ func newWorld(t testing.TB, o options) *world {
 			Logger: cmp.Or(o.logger, slog.New(slog.NewJSONHandler(w.log, nil))),
 		},
 		BaseURL: w.base, BodyFolder: cmp.Or(o.bodies, t.TempDir()), TrustedProxies: o.proxies,
-		OnRequest: o.onRequest, OperatorAPI: o.operators, MCP: o.tools, OpenAI: o.openAI, DoorModels: o.models, Webhooks: hooks,
+		OnRequest: o.onRequest, OperatorAPI: o.operators, MCP: o.tools, OpenAI: o.openAI, Anthropic: o.anthropic, DoorModels: o.models, Webhooks: hooks,
 	}))(t)
 	w.Start()
 	fixture.Serve(t, ln, w.API.Serve, w.Shutdown)

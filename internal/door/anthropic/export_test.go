@@ -1,0 +1,26 @@
+package anthropic
+
+import (
+	"maps"
+	"slices"
+)
+
+// Decided returns the members of a message's request that there is a decision about, sorted; without those of betas.
+func Decided() []string {
+	all := messageMembers()
+	for _, name := range []string{"output_format", "mcp_servers", "context_management"} {
+		delete(all, name)
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// DecidedBlock returns the members of a block of a message, sorted; nil for a type that is refused.
+func DecidedBlock(role, kind string) []string {
+	if kind == "tool" {
+		return slices.Sorted(maps.Keys(toolMembers(false)))
+	}
+	if kind == "search" {
+		return slices.Sorted(maps.Keys(toolMembers(true)))
+	}
+	return slices.Sorted(maps.Keys(blocks(role)[kind]))
+}

@@ -1,0 +1,192 @@
+package anthropic
+
+import (
+	"encoding/json"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+	"unitask/internal/jsonwrite"
+	"unitask/internal/task"
+)
+
+// The kinds of blocks that a stream has open.
+const (
+	thoughtBlock = "thinking"
+	textBlock    = "text"
+	callBlock    = "tool_use"
+)
+
+// Events writes a task's stream as Anthropic's: a message block by block, why it ends, and its usage. One goroutine
+// uses it.
+type Events struct {
+	call  *Call
+	w     *jsonwrite.Writer
+	begun bool
+	told  bool
+	next  int         // the index of the next block
+	open  string      // the kind of the last block; "": none is open
+	calls map[int]int // the indexes of the blocks of tool calls
+}
+
+// NewEvents returns the Events of a call.
+func NewEvents(c *Call) *Events {
+	return &Events{call: c, w: jsonwrite.New(1 << 9), calls: map[int]int{}}
+}
+
+// Begin appends the start of the message, the first time.
+func (s *Events) Begin(b []byte, t *task.Task) []byte {
+	if s.begun {
+		return b
+	}
+	s.begun = true
+	return s.event(b, "message_start", func(w *jsonwrite.Writer) {
+		w.Name("message")
+		w.Begin('{')
+		s.call.head(w, t)
+		w.Name("content")
+		w.Begin('[')
+		w.End(']')
+		ends(w, "")
+		w.Name("usage")
+		writeUsage(w, nil, true)
+		w.End('}')
+	})
+}
+
+// Ping appends an event that keeps the connection.
+func (s *Events) Ping(b []byte) []byte { return s.event(b, "ping", func(*jsonwrite.Writer) {}) }
+
+// Piece appends a piece of the answer.
+func (s *Events) Piece(b []byte, _ *task.Task, d api.Delta) []byte {
+	s.told = true
+	if d.Reasoning != "" {
+		b = s.enter(b, thoughtBlock, func(w *jsonwrite.Writer) { s.call.thought(w, "") })
+		if !s.call.omitThoughts {
+			b = s.delta(b, s.next-1, "thinking_delta", "thinking", d.Reasoning)
+		}
+	}
+	if d.Text != "" {
+		b = s.enter(b, textBlock, func(w *jsonwrite.Writer) { said(w, "", nil) })
+		b = s.delta(b, s.next-1, "text_delta", "text", d.Text)
+	}
+	if c := d.ToolCall; c != nil {
+		b = s.piece(b, c)
+	}
+	return b
+}
+
+// piece appends a piece of a tool call, the first one with its id and name.
+func (s *Events) piece(b []byte, c *api.CallPiece) []byte {
+	index, known := s.calls[c.Index]
+	if !known {
+		b = s.leave(b)
+		b = s.enter(b, callBlock, func(w *jsonwrite.Writer) { used(w, c.ID, c.Name, []byte(`{}`)) })
+		index = s.next - 1
+		s.calls[c.Index] = index
+	}
+	if c.Arguments != "" {
+		b = s.delta(b, index, "input_json_delta", "partial_json", c.Arguments)
+	}
+	return b
+}
+
+// enter appends the start of a block unless one of the kind is open.
+func (s *Events) enter(b []byte, kind string, block func(*jsonwrite.Writer)) []byte {
+	if s.open == kind {
+		return b
+	}
+	b = s.leave(b)
+	s.open = kind
+	index := s.next
+	s.next++
+	return s.event(b, "content_block_start", func(w *jsonwrite.Writer) {
+		count(w, "index", int64(index))
+		w.Name("content_block")
+		block(w)
+	})
+}
+
+// leave appends the end of the open block.
+func (s *Events) leave(b []byte) []byte {
+	if s.open == "" {
+		return b
+	}
+	s.open = ""
+	return s.event(b, "content_block_stop", func(w *jsonwrite.Writer) { count(w, "index", int64(s.next-1)) })
+}
+
+func (s *Events) delta(b []byte, index int, kind, name, text string) []byte {
+	return s.event(b, "content_block_delta", func(w *jsonwrite.Writer) {
+		count(w, "index", int64(index))
+		w.Name("delta")
+		w.Begin('{')
+		named(w, "type", kind)
+		named(w, name, text)
+		w.End('}')
+	})
+}
+
+// End appends the end of a task that succeeded, and the whole answer if no piece of it was told.
+func (s *Events) End(b []byte, t *task.Task) ([]byte, error) {
+	p, err := partsOf(t)
+	if err != nil {
+		return b, err
+	}
+	if !s.told {
+		b = s.Piece(b, t, api.Delta{Reasoning: p.Reasoning, Text: *p.Text})
+		for i, c := range p.ToolCalls {
+			piece := api.CallPiece{Index: i, ID: c.ID, Name: c.Name, Arguments: string(objectOf(c))}
+			b = s.Piece(b, t, api.Delta{ToolCall: &piece})
+		}
+	}
+	if len(p.Citations) > 0 || s.next == 0 {
+		b = s.enter(b, textBlock, func(w *jsonwrite.Writer) { said(w, "", nil) })
+	}
+	for _, c := range p.Citations {
+		b = s.event(b, "content_block_delta", func(w *jsonwrite.Writer) {
+			count(w, "index", int64(s.next-1))
+			w.Name("delta")
+			w.Begin('{')
+			named(w, "type", "citations_delta")
+			w.Name("citation")
+			cited(w, c)
+			w.End('}')
+		})
+	}
+	if p.State != "" {
+		b = s.enter(b, "redacted_thinking", func(w *jsonwrite.Writer) { remembered(w, p.State) })
+	}
+	b = s.leave(b)
+	b = s.event(b, "message_delta", func(w *jsonwrite.Writer) {
+		w.Name("delta")
+		w.Begin('{')
+		ends(w, reasonOf(p.FinishReason))
+		w.End('}')
+		w.Name("usage")
+		writeUsage(w, t.Usage, false)
+	})
+	return s.event(b, "message_stop", func(*jsonwrite.Writer) {}), nil
+}
+
+// Fail appends an error that cuts the stream short.
+func (s *Events) Fail(b []byte, e *fault.Error, requestID string) []byte {
+	raw, err := json.Marshal(ErrorOf(e, requestID))
+	if err != nil {
+		return b // it is texts alone
+	}
+	return append(append(append(b, "event: error\ndata: "...), raw...), "\n\n"...)
+}
+
+func (s *Events) event(b []byte, kind string, members func(*jsonwrite.Writer)) []byte {
+	s.w.Reset()
+	s.w.Begin('{')
+	named(s.w, "type", kind)
+	members(s.w)
+	s.w.End('}')
+	raw, err := s.w.Bytes()
+	if err != nil {
+		return b // numbers here are whole
+	}
+	b = append(append(append(b, "event: "...), kind...), "\ndata: "...)
+	return append(append(b, raw...), "\n\n"...)
+}
