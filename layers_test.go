@@ -46,7 +46,6 @@ var layers = map[string]layer{
 	"picture":   {floor: 0},
 	"roff":      {floor: 0},
 	"room":      {floor: 0},
-	"door":      {floor: 0},
 	"sse":       {floor: 0},
 
 	"catalog/fastlane":        {floor: 1, may: []string{"bulk", "jsonread"}},
@@ -102,9 +101,10 @@ var layers = map[string]layer{
 	"artifact/s3store":        {floor: 3, may: []string{"artifact", "disk", "fault"}, leaf: true},
 	"artifact/s3store/s3test": {floor: 0},
 
-	"door/openai":    {floor: 4, may: []string{"api", "artifact", "bulk", "catalog", "fault", "jsonread", "jsonwrite", "sse", "task"}},
+	"door":           {floor: 3, may: []string{"api", "fault", "jsonwrite", "task"}},
+	"door/openai":    {floor: 4, may: []string{"api", "artifact", "bulk", "catalog", "door", "fault", "jsonread", "jsonwrite", "sse", "task"}},
 	"door/inbound":   {floor: 2, may: []string{"catalog", "fault", "jsonread", "jsonwrite"}},
-	"door/anthropic": {floor: 3, may: []string{"api", "bulk", "catalog", "door/inbound", "fault", "jsonread", "jsonwrite", "task"}},
+	"door/anthropic": {floor: 4, may: []string{"api", "bulk", "catalog", "door", "door/inbound", "fault", "jsonwrite", "sse", "task"}},
 
 	"requestlog": {floor: 3, may: []string{"task", "fault", "jsonwrite", "disk"}},
 	"form":       {floor: 3, may: []string{"api", "catalog", "task"}},

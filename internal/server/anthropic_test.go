@@ -63,7 +63,7 @@ func asked(prompt string, more ...string) string {
 // atAnthropic sends a request with the key in Anthropic's header.
 func (w *world) atAnthropic(path, key, body string, header ...string) response {
 	w.t.Helper()
-	r := request{path: path, header: map[string]string{"Anthropic-Version": anthropic.Version}}
+	r := request{path: path, header: map[string]string{"Anthropic-Version": anthropic.Versions()[0]}}
 	if key != "" {
 		r.header["X-Api-Key"] = key
 	}

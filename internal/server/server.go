@@ -143,12 +143,13 @@ func New(c Config) (*Server, error) {
 	}
 	s.onRequest, s.console, s.operator, s.tools = c.OnRequest, c.Console, c.Operator, c.Tools
 	s.uploads, s.webhooks = c.Uploads, c.Webhooks
+	way := &doorway{s, door.NewUndelivered(s.now)}
 	if c.OpenAI {
-		s.openAI = &openAI{s, door.NewUndelivered(s.now)}
+		s.openAI = &openAI{way}
 		s.foreign = append(s.foreign, s.openAI.failForeign)
 	}
 	if c.Anthropic {
-		s.anthropic = &anthropicDoor{s, door.NewUndelivered(s.now)}
+		s.anthropic = &anthropicDoor{way}
 		s.foreign = append(s.foreign, s.anthropic.failForeign)
 	}
 	s.SetDoorModels(c.DoorModels)

@@ -2,6 +2,9 @@ package anthropic
 
 import (
 	"encoding/json"
+	"net/url"
+	"slices"
+	"strconv"
 
 	"unitask/internal/catalog"
 	"unitask/internal/door/inbound"
@@ -59,8 +62,8 @@ func partsOf(t *task.Task) (p task.Parts, err error) {
 	return p, nil
 }
 
-// thought writes a block of thoughts, empty if they aren't to be told. It has no signature: what the model is to
-// remember is only known later, and has a block of its own.
+// thought writes a block of thoughts, empty if they aren't to be told. It has no signature: the
+// state that the model is to remember is only known later, and has a block of its own.
 func (c *Call) thought(w *jsonwrite.Writer, text string) {
 	if c.omitThoughts {
 		text = ""
@@ -213,7 +216,7 @@ type TokenCount struct {
 	InputTokens int64 `json:"input_tokens"`
 }
 
-// Models is the list of models, whole.
+// Models is a page of the list of models.
 type Models struct {
 	Data    []Model `json:"data"`
 	FirstID *string `json:"first_id"`
@@ -221,7 +224,7 @@ type Models struct {
 	LastID  *string `json:"last_id"`
 }
 
-// Model is a capability that is called as a model. It has no time of its making, and what its routes can isn't told.
+// Model is a capability that is called as a model. It has no time of its making, and tells no abilities of its routes.
 type Model struct {
 	Type           string    `json:"type"`
 	ID             string    `json:"id"`
@@ -232,16 +235,58 @@ type Model struct {
 	MaxTokens      *int64    `json:"max_tokens"`
 }
 
-// ModelsOf returns the list of models.
-func ModelsOf(all []Model) Models {
-	list := Models{Data: all}
-	if len(all) > 0 {
-		list.FirstID, list.LastID = &all[0].ID, &all[len(all)-1].ID
-	}
-	return list
+// ModelOf returns the model of a name.
+func ModelOf(name string) Model {
+	return Model{Type: "model", ID: name, DisplayName: name, CreatedAt: "1970-01-01T00:00:00Z"}
 }
 
-// ModelOf returns a capability as a model by a name of it; false for one that no message calls.
-func ModelOf(c catalog.Capability, name string) (Model, bool) {
-	return Model{Type: "model", ID: name, DisplayName: name, CreatedAt: "1970-01-01T00:00:00Z"}, c.Base() == Base
+// Callable reports whether a message calls the capability.
+func Callable(c catalog.Capability) bool { return c.Base() == Base }
+
+// The bounds of a page of models.
+const (
+	pageByDefault = 20
+	pageAtMost    = 1000
+)
+
+// ModelsOf returns the page of the models of these names that a query asks for: the first, or the one next to a model.
+func ModelsOf(names []string, query string) (Models, error) {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return Models{}, fault.Invalid("query", "can't be read")
+	}
+	limit := pageByDefault
+	if said := values.Get("limit"); said != "" {
+		if limit, err = strconv.Atoi(said); err != nil || limit < 1 || limit > pageAtMost {
+			return Models{}, fault.Invalid("limit", "must be from 1 to "+strconv.Itoa(pageAtMost))
+		}
+	}
+	after, before := values.Get("after_id"), values.Get("before_id")
+	from, end := 0, min(limit, len(names))
+	switch {
+	case after != "" && before != "":
+		return Models{}, fault.Invalid("before_id", "must not be given together with after_id")
+	case after != "":
+		i := slices.Index(names, after)
+		if i < 0 {
+			return Models{}, fault.Invalid("after_id", "names no model of the list")
+		}
+		from, end = i+1, min(i+1+limit, len(names))
+	case before != "":
+		if end = slices.Index(names, before); end < 0 {
+			return Models{}, fault.Invalid("before_id", "names no model of the list")
+		}
+		from = max(0, end-limit)
+	}
+	page := Models{Data: make([]Model, 0, end-from), HasMore: end < len(names)}
+	if before != "" {
+		page.HasMore = from > 0
+	}
+	for _, name := range names[from:end] {
+		page.Data = append(page.Data, ModelOf(name))
+	}
+	if n := len(page.Data); n > 0 {
+		page.FirstID, page.LastID = &page.Data[0].ID, &page.Data[n-1].ID
+	}
+	return page, nil
 }

@@ -1,8 +1,8 @@
 // Package anthropic translates between Anthropic's interface and the service's: messages, the count of their tokens and
 // the list of models, as Anthropic's published document has them.
 //
-// A request becomes the body of a task's creation, which the gateway checks as any other: this package checks only what
-// the translation needs. A member that the service can't honour is refused by its name; docs/doors.md has a decision
+// A request becomes the body of a task's creation, which the gateway checks as any other: this package makes only the
+// checks that the translation needs. A member that the service can't honour is refused by its name; docs/doors.md has a decision
 // for every member that Anthropic's document lists. A task becomes a message, or the events of a stream, and an error
 // one of Anthropic's shape with the service's own code beside.
 //
@@ -37,10 +37,11 @@ const (
 	HeaderRequestID = "Request-Id"
 )
 
-// Version is the one version of the interface that there is.
-const Version = "2023-06-01"
+// Versions are those of the interface that are taken. They differ in members of requests, each of which is decided on
+// whichever version the caller names, and in answers that no task has.
+func Versions() []string { return []string{"2023-06-01", "2026-10-21"} }
 
-// Base is the capability of the messages, or what theirs is a tier of.
+// Base is the capability of the messages; that of one is this or a tier of it.
 const Base = catalog.TextChat
 
 // The roles of messages here and there.

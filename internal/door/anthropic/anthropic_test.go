@@ -230,7 +230,7 @@ func done(t testing.TB) *task.Task {
 	}
 }
 
-// TestAnswers compares a message, which is as Anthropic's document has it, and what goes back of it.
+// TestAnswers compares a message, which is as Anthropic's document has it, to the byte.
 func TestAnswers(t *testing.T) {
 	c := fixture.Must(anthropic.Messages([]byte(message(`"Hi"`))))(t)
 	w := jsonwrite.New(0)
@@ -268,8 +268,8 @@ func TestEvents(t *testing.T) {
 	}
 	for name, told := range map[string][]api.Delta{"in pieces": pieces, "at the end": nil} {
 		c := fixture.Must(anthropic.Messages([]byte(message(`"Hi"`, `"stream":true`))))(t)
-		s := anthropic.NewEvents(&c)
-		stream := s.Ping(s.Begin(nil, done(t)))
+		s := c.Events()
+		stream := s.Beat(s.Begin(nil, done(t)))
 		for _, d := range told {
 			stream = s.Piece(stream, done(t), d)
 		}
@@ -320,8 +320,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// FuzzTranslate holds that any body is refused in words, or becomes a creation that can be decoded, and that what the
-// directory says of it is about members of the request.
+// FuzzTranslate holds that any body is refused in words, or becomes a creation that can be decoded, and that the
+// directory's objections to it are about members of the request.
 func FuzzTranslate(f *testing.F) {
 	for _, tt := range refusals {
 		f.Add([]byte(tt.request))

@@ -62,7 +62,7 @@ func (r *request) message(w *jsonwrite.Writer, message []byte, at string) {
 	}
 }
 
-// parts is what the blocks of a content are.
+// parts are the blocks of a content, sorted.
 type parts struct {
 	raw     []byte // a text, in the place of parts
 	parts   []block
@@ -110,7 +110,7 @@ func (r *request) parts(content []byte, at string, known map[string]inbound.Rule
 	return all
 }
 
-// state takes what the model is to remember.
+// state takes the state that the model is to remember.
 func (r *request) state(all *parts, b block, name string) {
 	said, ok := inbound.TextOf(b.members[name])
 	switch {

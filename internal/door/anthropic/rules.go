@@ -29,7 +29,7 @@ func messageMembers() inbound.Rules {
 	}
 }
 
-// countMembers are those of a count's request: the same without what a count doesn't need.
+// countMembers are those of a count's request: the same without those that a count doesn't need.
 func countMembers() inbound.Rules {
 	members := messageMembers()
 	for _, name := range []string{

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 
 	"unitask/internal/api"
+	"unitask/internal/door"
 	"unitask/internal/fault"
 	"unitask/internal/jsonwrite"
+	"unitask/internal/sse"
 	"unitask/internal/task"
 )
 
@@ -16,9 +18,9 @@ const (
 	callBlock    = "tool_use"
 )
 
-// Events writes a task's stream as Anthropic's: a message block by block, why it ends, and its usage. One goroutine
+// events writes a task's stream as Anthropic's: a message block by block, why it ends, and its usage. One goroutine
 // uses it.
-type Events struct {
+type events struct {
 	call  *Call
 	w     *jsonwrite.Writer
 	begun bool
@@ -28,13 +30,13 @@ type Events struct {
 	calls map[int]int // the indexes of the blocks of tool calls
 }
 
-// NewEvents returns the Events of a call.
-func NewEvents(c *Call) *Events {
-	return &Events{call: c, w: jsonwrite.New(1 << 9), calls: map[int]int{}}
+// Events returns the writer of the call's stream.
+func (c *Call) Events() door.Events {
+	return &events{call: c, w: jsonwrite.New(1 << 9), calls: map[int]int{}}
 }
 
 // Begin appends the start of the message, the first time.
-func (s *Events) Begin(b []byte, t *task.Task) []byte {
+func (s *events) Begin(b []byte, t *task.Task) []byte {
 	if s.begun {
 		return b
 	}
@@ -53,11 +55,11 @@ func (s *Events) Begin(b []byte, t *task.Task) []byte {
 	})
 }
 
-// Ping appends an event that keeps the connection.
-func (s *Events) Ping(b []byte) []byte { return s.event(b, "ping", func(*jsonwrite.Writer) {}) }
+// Beat appends an event that keeps the connection.
+func (s *events) Beat(b []byte) []byte { return s.event(b, "ping", func(*jsonwrite.Writer) {}) }
 
 // Piece appends a piece of the answer.
-func (s *Events) Piece(b []byte, _ *task.Task, d api.Delta) []byte {
+func (s *events) Piece(b []byte, _ *task.Task, d api.Delta) []byte {
 	s.told = true
 	if d.Reasoning != "" {
 		b = s.enter(b, thoughtBlock, func(w *jsonwrite.Writer) { s.call.thought(w, "") })
@@ -76,7 +78,7 @@ func (s *Events) Piece(b []byte, _ *task.Task, d api.Delta) []byte {
 }
 
 // piece appends a piece of a tool call, the first one with its id and name.
-func (s *Events) piece(b []byte, c *api.CallPiece) []byte {
+func (s *events) piece(b []byte, c *api.CallPiece) []byte {
 	index, known := s.calls[c.Index]
 	if !known {
 		b = s.leave(b)
@@ -91,7 +93,7 @@ func (s *Events) piece(b []byte, c *api.CallPiece) []byte {
 }
 
 // enter appends the start of a block unless one of the kind is open.
-func (s *Events) enter(b []byte, kind string, block func(*jsonwrite.Writer)) []byte {
+func (s *events) enter(b []byte, kind string, block func(*jsonwrite.Writer)) []byte {
 	if s.open == kind {
 		return b
 	}
@@ -107,7 +109,7 @@ func (s *Events) enter(b []byte, kind string, block func(*jsonwrite.Writer)) []b
 }
 
 // leave appends the end of the open block.
-func (s *Events) leave(b []byte) []byte {
+func (s *events) leave(b []byte) []byte {
 	if s.open == "" {
 		return b
 	}
@@ -115,7 +117,7 @@ func (s *Events) leave(b []byte) []byte {
 	return s.event(b, "content_block_stop", func(w *jsonwrite.Writer) { count(w, "index", int64(s.next-1)) })
 }
 
-func (s *Events) delta(b []byte, index int, kind, name, text string) []byte {
+func (s *events) delta(b []byte, index int, kind, name, text string) []byte {
 	return s.event(b, "content_block_delta", func(w *jsonwrite.Writer) {
 		count(w, "index", int64(index))
 		w.Name("delta")
@@ -127,7 +129,7 @@ func (s *Events) delta(b []byte, index int, kind, name, text string) []byte {
 }
 
 // End appends the end of a task that succeeded, and the whole answer if no piece of it was told.
-func (s *Events) End(b []byte, t *task.Task) ([]byte, error) {
+func (s *events) End(b []byte, t *task.Task) ([]byte, error) {
 	p, err := partsOf(t)
 	if err != nil {
 		return b, err
@@ -169,15 +171,15 @@ func (s *Events) End(b []byte, t *task.Task) ([]byte, error) {
 }
 
 // Fail appends an error that cuts the stream short.
-func (s *Events) Fail(b []byte, e *fault.Error, requestID string) []byte {
+func (s *events) Fail(b []byte, _ *task.Task, e *fault.Error, requestID string) []byte {
 	raw, err := json.Marshal(ErrorOf(e, requestID))
 	if err != nil {
 		return b // it is texts alone
 	}
-	return append(append(append(b, "event: error\ndata: "...), raw...), "\n\n"...)
+	return sse.Append(b, "error", raw)
 }
 
-func (s *Events) event(b []byte, kind string, members func(*jsonwrite.Writer)) []byte {
+func (s *events) event(b []byte, kind string, members func(*jsonwrite.Writer)) []byte {
 	s.w.Reset()
 	s.w.Begin('{')
 	named(s.w, "type", kind)
@@ -187,6 +189,5 @@ func (s *Events) event(b []byte, kind string, members func(*jsonwrite.Writer)) [
 	if err != nil {
 		return b // numbers here are whole
 	}
-	b = append(append(append(b, "event: "...), kind...), "\ndata: "...)
-	return append(append(b, raw...), "\n\n"...)
+	return sse.Append(b, kind, raw)
 }

@@ -83,7 +83,7 @@ func (r *request) choice(w *jsonwrite.Writer, offered, search bool) {
 	case search && kind != "auto":
 		r.Row(at, "can only be auto beside web_search")
 	case !offered && (kind == "auto" || kind == "none"):
-		return // what a model without tools does anyhow
+		return // a model without tools does so anyhow
 	}
 	w.Name(catalog.ToolChoice)
 	w.String(choice)

@@ -61,14 +61,14 @@ func (b *Body) Object(body []byte, rules Rules) (map[string][]byte, error) {
 // mostProblems is the most rows of one error.
 const mostProblems = 20
 
-// Row notes what is wrong with a member.
+// Row notes the problem of a member.
 func (b *Body) Row(field, problem string) {
 	if len(b.problems) < mostProblems {
 		b.problems = append(b.problems, fault.Detail{Field: field, Message: problem})
 	}
 }
 
-// Err returns the error of what was noted; nil if nothing is wrong.
+// Err returns the error of all problems that were noted; nil without one.
 func (b *Body) Err() error {
 	if len(b.problems) == 0 {
 		return nil

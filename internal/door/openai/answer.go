@@ -201,10 +201,15 @@ type Model struct {
 	OwnedBy string `json:"owned_by"`
 }
 
-// ModelOf returns a capability as a model; false for one that no path here calls.
-func ModelOf(c catalog.Capability) (Model, bool) {
+// Callable reports whether a path here calls the capability.
+func Callable(c catalog.Capability) bool {
 	bases := []catalog.Name{chatBase, embedBase, imageBase, editBase, speechBase, transcribeBase, moderateBase}
-	return Model{ID: string(c.Name), Object: "model", OwnedBy: "unitask"}, slices.Contains(bases, c.Base())
+	return slices.Contains(bases, c.Base())
+}
+
+// ModelOf returns the model of a name.
+func ModelOf(name string) Model {
+	return Model{ID: name, Object: "model", OwnedBy: "unitask"}
 }
 
 // Canceled is the error of a call whose task somebody ended.

@@ -179,8 +179,8 @@ func TestEmbeddingAnswers(t *testing.T) {
 func TestModels(t *testing.T) {
 	list := openai.Models{Object: "list"}
 	for _, c := range directory(t).All() {
-		if m, ok := openai.ModelOf(c); ok {
-			list.Data = append(list.Data, m)
+		if openai.Callable(c) {
+			list.Data = append(list.Data, openai.ModelOf(string(c.Name)))
 		}
 	}
 	var names []string

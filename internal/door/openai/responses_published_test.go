@@ -270,7 +270,7 @@ func TestResponseEvents(t *testing.T) {
 			done := respondedTask(t, tt.parts)
 			running := *done
 			running.State, running.Output, running.FinishedAt = task.Running, nil, nil
-			s := openai.NewEvents(responseCall(t, `"stream":true`))
+			s := responseCall(t, `"stream":true`).Events()
 			stream := s.Begin(nil, &running)
 			for _, d := range tt.pieces {
 				stream = s.Piece(stream, &running, d)
@@ -365,7 +365,7 @@ func TestResponseEventsOfAFailure(t *testing.T) {
 		{&canceled, "created queued in_progress failed", `"status":"cancelled"`},
 		{&running, "created queued in_progress error", `"error":{"message":"down","type":"server_error"`},
 	} {
-		s := openai.NewEvents(responseCall(t, `"stream":true,"background":true`))
+		s := responseCall(t, `"stream":true,"background":true`).Events()
 		stream := s.Begin(s.Begin(s.Begin(nil, queued), queued), &running)
 		stream = s.Fail(stream, tt.last, e, "req_1")
 		if diff := cmp.Diff(strings.Fields(tt.order), readEvents(t, stream).order); diff != "" {

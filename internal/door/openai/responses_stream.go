@@ -100,6 +100,9 @@ func (s *responseEvents) add(b []byte, i *outputItem) []byte {
 	return s.item(b, "response.output_item.added", i, statusRuns)
 }
 
+// Beat appends a comment.
+func (s *responseEvents) Beat(b []byte) []byte { return append(b, sse.Beat...) }
+
 func (s *responseEvents) Piece(b []byte, t *task.Task, d api.Delta) []byte {
 	s.told = true
 	if d.Reasoning != "" {

@@ -4,25 +4,15 @@ import (
 	"encoding/json"
 
 	"unitask/internal/api"
+	"unitask/internal/door"
 	"unitask/internal/fault"
 	"unitask/internal/jsonwrite"
+	"unitask/internal/sse"
 	"unitask/internal/task"
 )
 
-// Events writes a task's stream in the form that its call asks for. Its methods append to b; one goroutine uses it.
-type Events interface {
-	// Begin tells the task as it is: at first, and when it changes before its end.
-	Begin(b []byte, t *task.Task) []byte
-	// Piece tells a piece of the answer.
-	Piece(b []byte, t *task.Task, d api.Delta) []byte
-	// End tells the end of a task that succeeded, and the whole answer if no piece of it was told.
-	End(b []byte, t *task.Task) ([]byte, error)
-	// Fail tells an error that cuts the stream short; t is the task as it was told last.
-	Fail(b []byte, t *task.Task, e *fault.Error, requestID string) []byte
-}
-
-// NewEvents returns the Events of a call.
-func NewEvents(c *Call) Events {
+// Events returns the writer of the call's stream.
+func (c *Call) Events() door.Events {
 	if c.response != nil {
 		return newResponseEvents(c)
 	}
@@ -70,6 +60,9 @@ func (s *Chunks) Piece(b []byte, t *task.Task, d api.Delta) []byte {
 	}
 	return b
 }
+
+// Beat appends a comment.
+func (s *Chunks) Beat(b []byte) []byte { return append(b, sse.Beat...) }
 
 // piece writes a piece of a tool call, the first one with its id and name.
 func (s *Chunks) piece(w *jsonwrite.Writer, c *api.CallPiece) {
