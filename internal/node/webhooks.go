@@ -24,7 +24,7 @@ func (s *Service) newWebhooks(ctx context.Context, db Engine, c ServiceConfig) e
 		Node: name, Version: c.Version, Now: c.Now,
 	})
 	s.sender = notify.NewSender(notify.SenderConfig{
-		Store: kept, Secret: secret, Node: name, Dial: c.Webhooks.Fetcher.Dialer(), Version: c.Version, Now: c.Now, Logger: c.Logger,
+		Store: kept, Secret: secret, Node: name, Dial: c.Webhooks.Fetcher.Dialer(), HTTP: c.Webhooks.HTTP, Version: c.Version, Now: c.Now, Logger: c.Logger,
 		Observer: c.Metrics,
 	})
 	return nil

@@ -209,7 +209,7 @@ func TestTrial(t *testing.T) {
 		if err := w.PutEndpoint(t.Context(), webhook.Endpoint{ID: id, Scope: scope, URL: "http://host/", Generation: 1}); err != nil {
 			t.Fatal(err)
 		}
-		d := notify.New(notify.Config{Store: w, Secret: service, Dial: w.dial})
+		d := notify.New(notify.Config{Store: w, Secret: service, Dial: w.dial, HTTP: true})
 		got, err := d.Test(t.Context(), holder, id)
 		if err != nil || got.Delivered || got.Attempt.Status == nil || *got.Attempt.Status != http.StatusTeapot {
 			t.Errorf("%+v %v", got, err)

@@ -61,7 +61,7 @@ func New(c Config) *Endpoints {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Endpoints{Config: c, post: newPoster(c.Dial, c.Version), ended: make(chan struct{})}
+	return &Endpoints{Config: c, post: newPoster(c.Dial, c.Version, c.HTTP), ended: make(chan struct{})}
 }
 
 // Close ends the streams of listeners, which begin others elsewhere.

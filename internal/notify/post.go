@@ -39,14 +39,15 @@ func (a answer) delivered() bool { return a.status >= 200 && a.status < 300 }
 type poster struct {
 	client *http.Client
 	agent  string
+	http   bool // addresses may be http
 }
 
-func newPoster(dial DialFunc, version string) *poster {
+func newPoster(dial DialFunc, version string, mayHTTP bool) *poster {
 	agent := "unitask"
 	if version != "" {
 		agent += "/" + version
 	}
-	return &poster{agent: agent, client: &http.Client{
+	return &poster{agent: agent, http: mayHTTP, client: &http.Client{
 		Transport: &http.Transport{
 			Proxy:                  nil,
 			DialContext:            dial,
@@ -70,6 +71,9 @@ func (p *poster) post(ctx context.Context, url string, header http.Header, body 
 	request, err := http.NewRequestWithContext(timed, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return answer{problem: "the address is malformed"}
+	}
+	if request.URL.Scheme != "https" && !p.http {
+		return answer{problem: "its address is http, which the operator doesn't allow"}
 	}
 	request.Header = header
 	request.Header.Set("Content-Type", "application/json")

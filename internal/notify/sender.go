@@ -33,12 +33,13 @@ type Observer interface {
 	WebhookAttempt(outcome webhook.DeliveryState, took time.Duration)
 }
 
-// SenderConfig configures a Sender. All but Observer and Logger are required.
+// SenderConfig configures a Sender. Store, Secret, Node and Dial are required.
 type SenderConfig struct {
 	Store    Store
 	Secret   []byte // the service's, see webhook.DeriveSecret
 	Node     string
 	Dial     DialFunc
+	HTTP     bool // addresses may be http, also those that were recorded when they might
 	Version  string
 	Now      func() time.Time // nil: time.Now
 	Logger   *slog.Logger     // nil: discarded
@@ -72,7 +73,7 @@ func NewSender(c SenderConfig) *Sender {
 		c.Observer = noopObserver{}
 	}
 	return &Sender{
-		SenderConfig: c, post: newPoster(c.Dial, c.Version), pace: pace{of: map[string]*measure{}},
+		SenderConfig: c, post: newPoster(c.Dial, c.Version, c.HTTP), pace: pace{of: map[string]*measure{}},
 		freed: make(chan struct{}, 1), slow: make(chan struct{}, slowPlace), fast: make(chan struct{}, places),
 	}
 }

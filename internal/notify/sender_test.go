@@ -49,7 +49,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{fakeStore: newFakeStore(), t: t, hosts: map[string]http.Handler{}}
 	w.sender = notify.NewSender(notify.SenderConfig{
-		Store: w, Secret: service, Node: "node_1", Dial: w.dial, Version: "1", Logger: slog.New(slog.NewTextHandler(&w.log, nil)),
+		Store: w, Secret: service, Node: "node_1", Dial: w.dial, HTTP: true, Version: "1", Logger: slog.New(slog.NewTextHandler(&w.log, nil)),
 	})
 	return w
 }
@@ -383,7 +383,7 @@ func TestCutOff(t *testing.T) {
 			t.Fatalf("%v after %v", w.states(), w.attempts("e"))
 		}
 		w.hosts["host"] = status(200)
-		w.sender = notify.NewSender(notify.SenderConfig{Store: w, Secret: service, Node: "node_2", Dial: w.dial})
+		w.sender = notify.NewSender(notify.SenderConfig{Store: w, Secret: service, Node: "node_2", Dial: w.dial, HTTP: true})
 		w.sender.Start()
 		defer w.stop()
 		time.Sleep(time.Minute)
