@@ -94,18 +94,17 @@ func (p *poster) post(ctx context.Context, url string, header http.Header, body 
 // errLate ends an attempt that takes too long.
 var errLate = errors.New("notify: no answer in time")
 
-// problemOf says why there is no answer. The error itself may name addresses inside the operator's network.
+// problemOf says why there is no answer. The error itself may name addresses inside the operator's network. A name that
+// doesn't resolve and a refused address have the same text: it doesn't tell which private names there are.
 func problemOf(err error) string {
 	var name *net.DNSError
 	var certificate *tls.CertificateVerificationError
 	var timeout net.Error
 	switch {
+	case errors.Is(err, artifact.ErrDenied), errors.As(err, &name):
+		return "its host has no public address"
 	case errors.Is(err, errLate), errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return "it didn't answer in time"
-	case errors.Is(err, artifact.ErrDenied):
-		return "its address is not public"
-	case errors.As(err, &name):
-		return "its host's name has no address"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "it refuses connections"
 	case errors.As(err, &certificate):

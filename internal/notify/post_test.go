@@ -1,10 +1,13 @@
 package notify_test
 
 import (
+	"context"
+	"net"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"unitask/internal/artifact"
 	"unitask/internal/notify"
 	"unitask/internal/webhook"
 )
@@ -27,4 +30,29 @@ func TestHTTPNoLonger(t *testing.T) {
 			t.Errorf("%d requests were sent", n)
 		}
 	})
+}
+
+// TestNamesTellNothing: whether a name resolves inside the operator's network can't be told from a delivery.
+func TestNamesTellNothing(t *testing.T) {
+	for name, refusal := range map[string]error{
+		"a private address": artifact.ErrDenied,
+		"an unknown name":   &net.DNSError{Err: "no such host", Name: "host", IsNotFound: true},
+		"a slow name":       &net.DNSError{Err: "i/o timeout", Name: "host", IsTimeout: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.endpoint("host", status(200))
+				w.sender = notify.NewSender(notify.SenderConfig{Store: w, Secret: service, Node: "node_1", HTTP: true,
+					Dial: func(context.Context, string, string) (net.Conn, error) { return nil, &net.OpError{Op: "dial", Err: refusal} }})
+				w.add("whe_host", "e")
+				w.sender.Start()
+				defer w.stop()
+				time.Sleep(time.Second)
+				if got := w.attempts("e"); len(got) != 1 || got[0].Error != "its host has no public address" {
+					t.Errorf("%+v", got)
+				}
+			})
+		})
+	}
 }

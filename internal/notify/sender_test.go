@@ -196,7 +196,7 @@ func TestOutcomes(t *testing.T) {
 		{"cut", cut, webhook.Waiting, 0, "the connection broke off", 4 * time.Second},
 		{"drips", drip, webhook.Delivered, 200, "", 0},
 		{"endless", endless, webhook.Delivered, 200, "", 0},
-		{"private", nil, webhook.Waiting, 0, "its address is not public", 4 * time.Second},
+		{"private", nil, webhook.Waiting, 0, "its host has no public address", 4 * time.Second},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
