@@ -169,7 +169,7 @@ func (f *fakeStore) Replay(_ context.Context, _ task.Scope, endpoint, event stri
 	defer f.mu.Unlock()
 	for _, d := range f.deliveries {
 		if d.Endpoint == endpoint && d.Event.ID == event {
-			d.State, d.Next = webhook.Waiting, time.Now()
+			d.State, d.Next, d.Before = webhook.Waiting, time.Now(), len(d.Attempts)
 			return nil
 		}
 	}

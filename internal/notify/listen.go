@@ -92,7 +92,7 @@ func (d *Endpoints) keepAlive(ctx context.Context, e webhook.Endpoint) error {
 func eventsOf(claimed []store.Claimed) []api.WebhookEvent {
 	out := make([]api.WebhookEvent, len(claimed))
 	for i, c := range claimed {
-		out[i] = api.WebhookEvent{ID: c.Delivery.Event.ID, Claim: claim{c.Ref, len(c.Delivery.Attempts)}.text(), Body: c.Delivery.Event.Body()}
+		out[i] = api.WebhookEvent{ID: c.Delivery.Event.ID, Claim: claim{c.Ref, c.Delivery.Tries()}.text(), Body: c.Delivery.Event.Body()}
 	}
 	return out
 }

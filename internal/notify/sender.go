@@ -205,7 +205,7 @@ func (s *Sender) deliver(ctx context.Context, c store.Claimed) {
 		return // cut off by the end of this process: it comes back
 	}
 	s.pace.note(c.Endpoint.ID, took)
-	outcome := judge(len(c.Delivery.Attempts), got, rand.Float64())
+	outcome := judge(c.Delivery.Tries(), got, rand.Float64())
 	outcome.Attempt = webhook.Attempt{At: at.UTC(), Took: took, Status: got.status, Error: got.problem}
 	s.record(c, outcome)
 }
@@ -215,7 +215,7 @@ func tells(c store.Claimed) bool {
 	return account.Allows(c.Endpoint.Capabilities, c.Delivery.Event.Capability)
 }
 
-// judge decides an attempt's outcome, after the given number of earlier ones.
+// judge decides an attempt's outcome, after the given number of earlier ones since the delivery was written or replayed.
 func judge(before int, got answer, jitter float64) store.DeliveryOutcome {
 	if got.delivered() {
 		return store.DeliveryOutcome{State: webhook.Delivered}

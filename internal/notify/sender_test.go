@@ -263,6 +263,29 @@ func TestSchedule(t *testing.T) {
 	})
 }
 
+// TestReplaySchedule: a delivery that was given up and is replayed gets ten attempts again.
+func TestReplaySchedule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.endpoint("bad", status(500))
+		w.add("whe_bad", "e")
+		w.sender.Start()
+		defer w.stop()
+		time.Sleep(100 * time.Hour)
+		if err := w.Replay(t.Context(), scope, "whe_bad", "e"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		if w.states()["e"] != webhook.Waiting {
+			t.Errorf("an hour after the replay: %v", w.states())
+		}
+		time.Sleep(100 * time.Hour)
+		if n := len(w.requests("bad")); n != 2*webhook.MaxAttempts || w.states()["e"] != webhook.Failed {
+			t.Errorf("%d attempts, %v", n, w.states())
+		}
+	})
+}
+
 // TestDeadDelayNobody: endpoints that hang, with thousands of events each, don't delay another's.
 func TestDeadDelayNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

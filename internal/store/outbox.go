@@ -109,7 +109,8 @@ func (o Outgoing) End(ref DeliveryRef, out DeliveryOutcome, now time.Time) (Outg
 	}
 	if !out.Attempt.At.IsZero() {
 		o.Attempts = append(slices.Clone(o.Attempts), out.Attempt)
-		o.Attempts = o.Attempts[max(0, len(o.Attempts)-keptAttempts):]
+		forgotten := max(0, len(o.Attempts)-keptAttempts)
+		o.Attempts, o.Before = o.Attempts[forgotten:], max(0, o.Before-forgotten)
 	}
 	o.State, o.Until = out.State, time.Time{}
 	if o.State == webhook.Waiting {
@@ -120,9 +121,10 @@ func (o Outgoing) End(ref DeliveryRef, out DeliveryOutcome, now time.Time) (Outg
 	return o, nil
 }
 
-// Replay returns the delivery due at once; a claim under way can't be ended any more.
+// Replay returns the delivery due at once, with all of its tries again; a claim under way can't be ended any more.
 func (o Outgoing) Replay(now time.Time) Outgoing {
 	o.State, o.Next, o.Until, o.EndedAt = webhook.Waiting, now, time.Time{}, time.Time{}
+	o.Before = len(o.Attempts)
 	return o
 }
 

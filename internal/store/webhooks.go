@@ -35,7 +35,8 @@ type Webhooks interface {
 	EndDelivery(ctx context.Context, ref DeliveryRef, o DeliveryOutcome) error
 	// ListDeliveries returns a page of an endpoint's deliveries, the newest task first. Next is "" at the end.
 	ListDeliveries(ctx context.Context, q DeliveryQuery) (DeliveryPage, error)
-	// Replay makes a delivery due at once, whatever its state; its attempts stay. ErrNotFound for an unknown one.
+	// Replay makes a delivery due at once, whatever its state; its attempts stay, and it is
+	// tried as often as a new one. ErrNotFound for an unknown one.
 	Replay(ctx context.Context, s task.Scope, endpoint, event string) error
 }
 

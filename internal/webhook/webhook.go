@@ -79,8 +79,12 @@ type Delivery struct {
 	Event    Event         `json:"event"`
 	State    DeliveryState `json:"state"`
 	Attempts []Attempt     `json:"attempts,omitempty"`
+	Before   int           `json:"before,omitempty"` // how many of Attempts were made before the last replay
 	Next     time.Time     `json:"next,omitzero"` // of a waiting one
 }
+
+// Tries returns how many attempts were made since the delivery was written, or replayed last.
+func (d Delivery) Tries() int { return len(d.Attempts) - d.Before }
 
 // Attempt is one request and its answer, without the body.
 type Attempt struct {

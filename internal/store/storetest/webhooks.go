@@ -247,6 +247,7 @@ func testDeliveryLife(e *env) {
 	h = e.hooks()
 	replayed := e.claimDeliveries(store.DeliveryClaim{})
 	e.wantSame("replayed", len(replayed[0].Delivery.Attempts), 2)
+	e.wantSame("its tries", replayed[0].Delivery.Tries(), 0)
 	e.wantErr("Replay of one under way", h.Replay(ctx, acme, "whe_1", event), nil)
 	e.wantErr("EndDelivery after it was replayed", h.EndDelivery(ctx, replayed[0].Ref, done), store.ErrFenced)
 	e.wantSame("due again", named(e.claimDeliveries(store.DeliveryClaim{})), []string{"whe_1 " + event})
@@ -255,6 +256,7 @@ func testDeliveryLife(e *env) {
 		e.wantErr("EndDelivery", h.EndDelivery(ctx, e.claimDeliveries(store.DeliveryClaim{})[0].Ref, done), nil)
 	}
 	e.wantSame("attempts that are remembered", len(e.deliveries("whe_1")[0].Attempts), 20)
+	e.wantSame("tries of them", e.deliveries("whe_1")[0].Tries(), 1)
 	e.wantErr("Replay", h.Replay(ctx, acme, "whe_1", event), nil)
 	skipped := store.DeliveryOutcome{State: webhook.Canceled}
 	e.wantErr("EndDelivery without an attempt", h.EndDelivery(ctx, e.claimDeliveries(store.DeliveryClaim{})[0].Ref, skipped), nil)
