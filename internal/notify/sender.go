@@ -190,7 +190,7 @@ func (s *Sender) leave(pool <-chan struct{}) {
 // deliver makes one attempt and records its outcome.
 func (s *Sender) deliver(ctx context.Context, c store.Claimed) {
 	if !tells(c) {
-		s.record(c, store.DeliveryOutcome{State: webhook.Canceled})
+		s.record(ctx, c, store.DeliveryOutcome{State: webhook.Canceled})
 		return
 	}
 	if !sleep(ctx, s.pace.turn(c.Endpoint.ID, s.Now())) {
@@ -207,7 +207,7 @@ func (s *Sender) deliver(ctx context.Context, c store.Claimed) {
 	s.pace.note(c.Endpoint.ID, took)
 	outcome := judge(c.Delivery.Tries(), got, rand.Float64())
 	outcome.Attempt = webhook.Attempt{At: at.UTC(), Took: took, Status: got.status, Error: got.problem}
-	s.record(c, outcome)
+	s.record(ctx, c, outcome)
 }
 
 // tells reports whether the endpoint still tells of the event's capability: it may have been given to a key of fewer.
@@ -227,9 +227,10 @@ func judge(before int, got answer, jitter float64) store.DeliveryOutcome {
 	return store.DeliveryOutcome{State: webhook.Waiting, Pause: pause}
 }
 
-// record stores an outcome. One that can't be stored within the lease is forgotten: the delivery comes back.
-func (s *Sender) record(c store.Claimed, o store.DeliveryOutcome) {
-	ctx, cancel := context.WithTimeout(context.Background(), lease/2)
+// record stores an outcome. One that can't be stored within the lease, or before ctx ends, is forgotten: the delivery
+// comes back.
+func (s *Sender) record(ctx context.Context, c store.Claimed, o store.DeliveryOutcome) {
+	ctx, cancel := context.WithTimeout(ctx, lease/2)
 	defer cancel()
 	attrs := []any{
 		slog.String("endpoint_id", c.Endpoint.ID), slog.String("webhook_id", c.Delivery.Event.ID),
