@@ -2,6 +2,7 @@ package notify_test
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -122,15 +123,21 @@ func (f *fakeStore) ClaimDeliveries(_ context.Context, c store.DeliveryClaim) (o
 			leased[d.Endpoint]++
 		}
 	}
-	for _, d := range f.deliveries {
-		e := f.endpoints[d.Endpoint]
-		mine := c.Endpoint == e.ID || c.Endpoint == "" && e.URL != ""
-		if len(out) == c.Limit || !mine || e.Disabled != "" || d.State != webhook.Waiting || d.Next.After(now) ||
-			d.leased.After(now) || leased[e.ID] == c.Each || slices.Contains(c.Skip, e.ID) {
-			continue
+	var queues []store.Queue[*row]
+	for _, id := range slices.Sorted(maps.Keys(f.endpoints)) {
+		e := f.endpoints[id]
+		q := store.Queue[*row]{Account: e.Scope.Account}
+		for _, d := range f.deliveries {
+			if d.Endpoint == id && c.Takes(e) && d.State == webhook.Waiting && !d.Next.After(now) && !d.leased.After(now) && leased[id] < c.Each {
+				leased[id]++
+				q.Due = append(q.Due, d)
+			}
 		}
+		queues = append(queues, q)
+	}
+	for _, d := range store.TakeTurns(c, queues, func(d *row) time.Time { return d.Next }) {
+		e := f.endpoints[d.Endpoint]
 		f.epoch++
-		leased[e.ID]++
 		d.leased, d.epoch = now.Add(c.Lease), f.epoch
 		out = append(out, store.Claimed{Ref: store.DeliveryRef{Endpoint: e.ID, Event: d.Event.ID, Epoch: d.epoch}, Delivery: d.Delivery, Endpoint: e})
 	}

@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"maps"
 	"sync"
 	"time"
 )
@@ -13,8 +14,25 @@ const (
 // pace remembers of each endpoint when its next attempt may begin and whether the last one was slow. It forgets all
 // when they are too many: they are measured again.
 type pace struct {
-	mu sync.Mutex
-	of map[string]*measure
+	mu   sync.Mutex
+	of   map[string]*measure
+	held map[string]int // by account: the places for quick endpoints that it has
+}
+
+// hold notes that an account has another place, or by -1 that it has left one.
+func (p *pace) hold(account string, by int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.held[account] += by; p.held[account] == 0 {
+		delete(p.held, account)
+	}
+}
+
+// holders returns how many places each account has.
+func (p *pace) holders() map[string]int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.held)
 }
 
 type measure struct {

@@ -43,8 +43,12 @@ func TestNamesTellNothing(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
 				w.endpoint("host", status(200))
-				w.sender = notify.NewSender(notify.SenderConfig{Store: w, Secret: service, Node: "node_1", HTTP: true,
-					Dial: func(context.Context, string, string) (net.Conn, error) { return nil, &net.OpError{Op: "dial", Err: refusal} }})
+				w.sender = notify.NewSender(notify.SenderConfig{
+					Store: w, Secret: service, Node: "node_1", HTTP: true,
+					Dial: func(context.Context, string, string) (net.Conn, error) {
+						return nil, &net.OpError{Op: "dial", Err: refusal}
+					},
+				})
 				w.add("whe_host", "e")
 				w.sender.Start()
 				defer w.stop()

@@ -73,7 +73,7 @@ func NewSender(c SenderConfig) *Sender {
 		c.Observer = noopObserver{}
 	}
 	return &Sender{
-		SenderConfig: c, post: newPoster(c.Dial, c.Version, c.HTTP), pace: pace{of: map[string]*measure{}},
+		SenderConfig: c, post: newPoster(c.Dial, c.Version, c.HTTP), pace: pace{of: map[string]*measure{}, held: map[string]int{}},
 		freed: make(chan struct{}, 1), slow: make(chan struct{}, slowPlace), fast: make(chan struct{}, places),
 	}
 }
@@ -134,7 +134,7 @@ func (s *Sender) claim(ctx, attempts context.Context) (bool, error) {
 	if room == 0 {
 		return false, nil
 	}
-	claim := store.DeliveryClaim{Node: s.Node, Lease: lease, Limit: room, Each: each}
+	claim := store.DeliveryClaim{Node: s.Node, Lease: lease, Limit: room, Each: each, Held: s.pace.holders()}
 	if len(s.slow) == slowPlace {
 		claim.Skip = s.pace.slow()
 	}
@@ -145,7 +145,7 @@ func (s *Sender) claim(ctx, attempts context.Context) (bool, error) {
 	return len(claimed) > 0, err
 }
 
-// begin delivers from a place of the endpoint's kind. There is one for each that is quick: only this goroutine takes
+// begin delivers from a place of the endpoint's kind. There always is one for each that is quick: only this goroutine takes
 // them. Slow ones wait for one if a claim brought too many, and come back when their lease is over.
 func (s *Sender) begin(ctx context.Context, c store.Claimed) {
 	pool, taken := s.fast, false
@@ -157,12 +157,18 @@ func (s *Sender) begin(ctx context.Context, c store.Claimed) {
 		taken = true
 	default:
 	}
+	if pool == s.fast {
+		s.pace.hold(c.Endpoint.Scope.Account, 1)
+	}
 	s.work.Go(func() {
 		if !taken && !take(ctx, pool) {
 			return
 		}
-		defer s.leave(pool)
 		s.deliver(ctx, c)
+		if pool == s.fast { // before others are told that there is room
+			s.pace.hold(c.Endpoint.Scope.Account, -1)
+		}
+		s.leave(pool)
 	})
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -140,18 +141,32 @@ func (o Outgoing) KeptFrom() time.Time {
 	return o.EndedAt
 }
 
-// TakeTurns returns at most limit deliveries of several endpoints' queues, one of each in turn, beginning with the queue
-// that has waited for longest.
-func TakeTurns[T any](queues [][]T, due func(T) time.Time, limit int) []T {
-	queues = slices.DeleteFunc(slices.Clone(queues), func(q []T) bool { return len(q) == 0 })
-	slices.SortStableFunc(queues, func(a, b []T) int { return due(a[0]).Compare(due(b[0])) })
+// Queue is the due deliveries of an endpoint, in their order.
+type Queue[T any] struct {
+	Account string
+	Due     []T
+}
+
+// TakeTurns returns the deliveries of several endpoints' queues that a claim takes, one of each in turn, beginning with
+// the queue that has waited for longest.
+func TakeTurns[T any](c DeliveryClaim, queues []Queue[T], due func(T) time.Time) []T {
+	queues = slices.DeleteFunc(slices.Clone(queues), func(q Queue[T]) bool { return len(q.Due) == 0 })
+	slices.SortStableFunc(queues, func(a, b Queue[T]) int { return due(a.Due[0]).Compare(due(b.Due[0])) })
+	held := maps.Clone(c.Held)
 	var all []T
-	for round := 0; len(all) < limit; round++ {
+	for round := 0; len(all) < c.Limit; round++ {
 		before := len(all)
 		for _, q := range queues {
-			if round < len(q) && len(all) < limit {
-				all = append(all, q[round])
+			switch {
+			case round >= len(q.Due) || len(all) == c.Limit:
+				continue
+			case held == nil:
+			case held[q.Account] >= accountShare*(c.Limit-len(all)):
+				continue
+			default:
+				held[q.Account]++
 			}
+			all = append(all, q.Due[round])
 		}
 		if len(all) == before {
 			break

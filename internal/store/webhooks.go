@@ -48,7 +48,14 @@ type DeliveryClaim struct {
 	Each     int           // the most of one endpoint that are leased at once, on all nodes
 	Endpoint string        // of this one alone; "": of all that have an address
 	Skip     []string      // endpoints that are passed over
+	// Held is how many deliveries of each account are under way on the node, which has Limit free places; nil: accounts
+	// aren't counted. An account gets no place while it holds accountShare times as many as are free, so that another
+	// account always finds some.
+	Held map[string]int
 }
+
+// accountShare bounds the places of an account: with 48, one alone gets 32, and another still finds 11.
+const accountShare = 2
 
 // Wants reports whether an endpoint is to be told of an event.
 func Wants(e webhook.Endpoint, ev webhook.Event) bool {

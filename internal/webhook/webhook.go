@@ -80,7 +80,7 @@ type Delivery struct {
 	State    DeliveryState `json:"state"`
 	Attempts []Attempt     `json:"attempts,omitempty"`
 	Before   int           `json:"before,omitempty"` // how many of Attempts were made before the last replay
-	Next     time.Time     `json:"next,omitzero"` // of a waiting one
+	Next     time.Time     `json:"next,omitzero"`    // of a waiting one
 }
 
 // Tries returns how many attempts were made since the delivery was written, or replayed last.

@@ -138,7 +138,7 @@ func (x *txn) claimDeliveries(c store.DeliveryClaim) (claimed []store.Claimed, _
 		*waiting
 		endpoint webhook.Endpoint
 	}
-	var queues [][]found
+	var queues []store.Queue[found]
 	endpoints := []webhook.Endpoint{x.db.outbox.endpoints[c.Endpoint]}
 	if c.Endpoint == "" {
 		endpoints = x.db.outbox.all()
@@ -147,14 +147,14 @@ func (x *txn) claimDeliveries(c store.DeliveryClaim) (claimed []store.Claimed, _
 		if e.ID == "" || !c.Takes(e) {
 			continue
 		}
-		var q []found
+		q := store.Queue[found]{Account: e.Scope.Account}
 		for _, d := range x.db.outbox.due(e.ID, x.wall, c.Each, c.Limit) {
-			q = append(q, found{d, e})
+			q.Due = append(q.Due, found{d, e})
 		}
 		queues = append(queues, q)
 	}
 	due := func(f found) time.Time { return time.Unix(0, f.due) }
-	for _, f := range store.TakeTurns(queues, due, c.Limit) {
+	for _, f := range store.TakeTurns(c, queues, due) {
 		o, err := x.delivery(f.endpoint.ID, f.event)
 		if errors.Is(err, store.ErrNotFound) { // it couldn't be read and was set aside
 			if err := x.setWait(f.endpoint.ID, f.event, nil); err != nil {

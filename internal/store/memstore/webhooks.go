@@ -114,7 +114,7 @@ func (db *DB) ClaimDeliveries(ctx context.Context, c store.DeliveryClaim) ([]sto
 	}
 	defer db.mu.Unlock()
 	now := db.wall()
-	var queues [][]store.Outgoing
+	var queues []store.Queue[store.Outgoing]
 	for _, e := range db.endpointsOf(task.Scope{}) {
 		if !c.Takes(e) {
 			continue
@@ -130,10 +130,10 @@ func (db *DB) ClaimDeliveries(ctx context.Context, c store.DeliveryClaim) ([]sto
 			}
 		}
 		slices.SortStableFunc(due, func(a, b store.Outgoing) int { return a.Due().Compare(b.Due()) })
-		queues = append(queues, due[:min(len(due), max(free, 0))])
+		queues = append(queues, store.Queue[store.Outgoing]{Account: e.Scope.Account, Due: due[:min(len(due), max(free, 0))]})
 	}
 	var claimed []store.Claimed
-	for _, o := range store.TakeTurns(queues, store.Outgoing.Due, c.Limit) {
+	for _, o := range store.TakeTurns(c, queues, store.Outgoing.Due) {
 		o = o.Claim(now, c.Lease)
 		db.deliveries[deliveryKey{o.Endpoint, o.Event.ID}] = o
 		claimed = append(claimed, store.Claimed{Ref: o.Ref(), Delivery: o.Delivery, Endpoint: db.endpoints[o.Endpoint]})

@@ -126,7 +126,7 @@ func (db *DB) ClaimDeliveries(ctx context.Context, c store.DeliveryClaim) ([]sto
 			return err
 		}
 		b := &pgx.Batch{}
-		for _, d := range store.TakeTurns(queues, func(d dueDelivery) time.Time { return d.Due() }, c.Limit) {
+		for _, d := range store.TakeTurns(c, queues, func(d dueDelivery) time.Time { return d.Due() }) {
 			o := d.Claim(now.UTC(), c.Lease)
 			if err := db.putDelivery(b, o); err != nil {
 				return err
@@ -145,7 +145,7 @@ func (db *DB) ClaimDeliveries(ctx context.Context, c store.DeliveryClaim) ([]sto
 }
 
 // dueDeliveries returns the deliveries that a claim may take, by endpoint.
-func (db *DB) dueDeliveries(ctx context.Context, tx pgx.Tx, c store.DeliveryClaim, now time.Time) (queues [][]dueDelivery, _ error) {
+func (db *DB) dueDeliveries(ctx context.Context, tx pgx.Tx, c store.DeliveryClaim, now time.Time) (queues []store.Queue[dueDelivery], _ error) {
 	rows, err := tx.Query(ctx, db.q(`SELECT e.id, e.record, d.record FROM {s}.endpoints e CROSS JOIN LATERAL (
 			SELECT due, event, record FROM {s}.deliveries WHERE endpoint = e.id AND due <= $1 ORDER BY due, event
 			LIMIT greatest(0, least($2, $3 - (SELECT count(*) FROM {s}.deliveries l WHERE l.endpoint = e.id AND l.until > $1))) FOR UPDATE) d
@@ -160,10 +160,11 @@ func (db *DB) dueDeliveries(ctx context.Context, tx pgx.Tx, c store.DeliveryClai
 		var d dueDelivery
 		err := errors.Join(json.Unmarshal(to, &d.to), json.Unmarshal(record, &d.Outgoing))
 		d.Endpoint = id
-		if n := len(queues); n == 0 || queues[n-1][0].Endpoint != id {
-			queues = append(queues, nil)
+		if n := len(queues); n == 0 || queues[n-1].Due[0].Endpoint != id {
+			queues = append(queues, store.Queue[dueDelivery]{Account: d.to.Scope.Account})
 		}
-		queues[len(queues)-1] = append(queues[len(queues)-1], d)
+		last := &queues[len(queues)-1]
+		last.Due = append(last.Due, d)
 		return err
 	})
 	return queues, err

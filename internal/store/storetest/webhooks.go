@@ -18,6 +18,7 @@ func webhookTopics() []topic {
 		{"deliveries of ends", testDeliveries},
 		{"a delivery's life", testDeliveryLife},
 		{"deliveries take turns", testDeliveryTurns},
+		{"deliveries of an account", testDeliveryShare},
 		{"deliveries sweep", testDeliverySweep},
 	}
 }
@@ -310,6 +311,23 @@ func testDeliveryTurns(e *env) {
 	case <-time.After(10 * time.Second):
 		e.Error("an end rang no bell")
 	}
+}
+
+// testDeliveryShare: an account gets no place for a delivery while it holds twice as many as are free.
+func testDeliveryShare(e *env) {
+	e.putOwner(acme)
+	e.endpoint("a", nil)
+	e.endpoint("b", nil)
+	var events []string
+	for i := range 3 {
+		events = append(events, e.ended(fmt.Sprint("key-", i)))
+	}
+	e.wantSame("of one that holds enough", named(e.claimDeliveries(store.DeliveryClaim{Limit: 4, Held: map[string]int{acme.Account: 8}})), []string(nil))
+	e.wantSame("of one that holds more than another", named(e.claimDeliveries(store.DeliveryClaim{Limit: 4, Held: map[string]int{acme.Account: 5, "other": 9}})), []string{
+		"whe_a " + events[0],
+	})
+	e.wantSame("of one that holds none", len(e.claimDeliveries(store.DeliveryClaim{Limit: 4, Held: map[string]int{}})), 3)
+	e.wantSame("where accounts aren't counted", len(e.claimDeliveries(store.DeliveryClaim{Limit: 1})), 1)
 }
 
 // testDeliverySweep: deliveries go a week after they ended or were to be sent, listeners with theirs when their time is over.
