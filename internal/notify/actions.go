@@ -42,14 +42,10 @@ func (d *Endpoints) Create(ctx context.Context, h Holder, req api.WebhookCreate)
 	if err := d.check(h, &e); err != nil {
 		return api.Webhook{}, err
 	}
-	all, err := d.Store.ListEndpoints(ctx, h.Scope)
-	if err != nil {
-		return api.Webhook{}, err
-	}
-	if len(all) >= MaxEndpoints {
-		return api.Webhook{}, fault.Newf(fault.InvalidRequest, "there are %d webhooks already, which is the most: delete one", len(all))
-	}
-	if err := d.Store.PutEndpoint(ctx, e); err != nil {
+	switch err := d.Store.PutEndpoint(ctx, e); {
+	case errors.Is(err, store.ErrMost):
+		return api.Webhook{}, fault.Newf(fault.InvalidRequest, "there are %d webhooks already, which is the most: delete one", webhook.MaxEndpoints)
+	case err != nil:
 		return api.Webhook{}, err
 	}
 	return d.withSecret(e), nil

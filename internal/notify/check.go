@@ -19,8 +19,6 @@ import (
 
 // The bounds of an endpoint.
 const (
-	// MaxEndpoints is how many endpoints a scope may have.
-	MaxEndpoints   = 16
 	maxURL         = 2048 // bytes
 	maxDescription = 256  // characters
 	maxPatterns    = 64

@@ -116,7 +116,7 @@ func TestScopedKey(t *testing.T) {
 // TestMost: a scope has a bounded number of endpoints.
 func TestMost(t *testing.T) {
 	d := newEndpoints(t, newFakeStore())
-	for range notify.MaxEndpoints {
+	for range webhook.MaxEndpoints {
 		if _, err := d.Create(t.Context(), holder, api.WebhookCreate{Listener: true}); err != nil {
 			t.Fatal(err)
 		}

@@ -67,6 +67,15 @@ func (f *fakeStore) attempts(event string) []webhook.Attempt {
 func (f *fakeStore) PutEndpoint(_ context.Context, e webhook.Endpoint) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	var others []webhook.Endpoint
+	for _, other := range f.endpoints {
+		if other.Scope == e.Scope {
+			others = append(others, other)
+		}
+	}
+	if err := store.MayAdd(others, time.Now()); err != nil {
+		return err
+	}
 	f.endpoints[e.ID] = e
 	return nil
 }

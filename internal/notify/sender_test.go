@@ -289,7 +289,7 @@ func TestReplaySchedule(t *testing.T) {
 func TestDeadDelayNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		for i := range 16 {
+		for i := range 15 {
 			host := fmt.Sprintf("dead%d", i)
 			w.endpoint(host, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 			for n := range 100 {

@@ -40,6 +40,20 @@ func ChangeEndpoint(e *webhook.Endpoint, change func(*webhook.Endpoint) error) e
 	return nil
 }
 
+// MayAdd returns ErrMost if a scope with these endpoints may have no further one.
+func MayAdd(endpoints []webhook.Endpoint, now time.Time) error {
+	n := 0
+	for _, e := range endpoints {
+		if !e.Expired(now) {
+			n++
+		}
+	}
+	if n >= webhook.MaxEndpoints {
+		return ErrMost
+	}
+	return nil
+}
+
 // EventOf returns the event of a task's end; false unless after is terminal and before isn't.
 func EventOf(before, after *task.Task) (webhook.Event, bool) {
 	if !after.State.Terminal() || before.State.Terminal() || after.FinishedAt == nil {

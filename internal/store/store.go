@@ -28,6 +28,7 @@ var (
 	ErrFull      = errors.New("store: no room left on the disk or in the file") // reads still work
 	ErrExists    = errors.New("store: exists already")
 	ErrClosed    = errors.New("store: closed")
+	ErrMost      = errors.New("store: there are as many as there may be")
 	// ErrUnknown is a write whose answer was lost: it was made or it wasn't. The same call again finds out: an engine
 	// knows its own write by NewTask.ID, LeaseRef.Write and ClaimRequest.Number, and answers as it would have at first.
 	ErrUnknown = errors.New("store: the outcome of the write is unknown")

@@ -16,7 +16,8 @@ const TopicDeliveries = "deliveries"
 // Webhooks keeps endpoints, and the outbox: one delivery for each end of a task and each endpoint that wants it,
 // written in the commit that ends the task. An endpoint that was recorded before the task ended misses no end.
 type Webhooks interface {
-	// PutEndpoint records an endpoint; ErrExists when its id is taken, ErrNotFound for an unknown account.
+	// PutEndpoint records an endpoint; ErrExists when its id is taken, ErrNotFound for an unknown account, ErrMost when the
+	// scope has webhook.MaxEndpoints that haven't expired.
 	PutEndpoint(ctx context.Context, e webhook.Endpoint) error
 	// GetEndpoint returns an endpoint of the scope, or ErrNotFound.
 	GetEndpoint(ctx context.Context, s task.Scope, id string) (webhook.Endpoint, error)

@@ -13,6 +13,9 @@ import (
 	"unitask/internal/task"
 )
 
+// MaxEndpoints is how many endpoints a scope may have. Listeners whose time is over don't count.
+const MaxEndpoints = 16
+
 // Endpoint is who is told of the ends of a scope's tasks.
 type Endpoint struct {
 	ID           string       `json:"id"` // whe_…

@@ -67,6 +67,9 @@ func (db *DB) PutEndpoint(ctx context.Context, e webhook.Endpoint) error {
 		if !x.has(bucketAccounts, []byte(e.Scope.Account)) {
 			return store.ErrNotFound
 		}
+		if err := store.MayAdd(db.outbox.of(e.Scope), x.wall); err != nil {
+			return err
+		}
 		return x.setEndpoint(e.ID, &e)
 	}})
 }

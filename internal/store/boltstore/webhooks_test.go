@@ -135,7 +135,7 @@ func TestDeliveriesAreUndone(t *testing.T) {
 	for i := 0; full == nil && i < 200_000; i++ {
 		other := e
 		other.ID = "whe_" + freshTask().ID
-		other.Description = strings.Repeat("x", 20_000)
+		other.Description = strings.Repeat("x", 1<<20)
 		full = db.PutEndpoint(t.Context(), other)
 		if full != nil {
 			if _, err := db.UpdateEndpoint(t.Context(), other.ID, func(*webhook.Endpoint) error { return nil }); !errors.Is(err, store.ErrNotFound) {

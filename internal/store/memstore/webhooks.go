@@ -46,6 +46,9 @@ func (db *DB) PutEndpoint(ctx context.Context, e webhook.Endpoint) error {
 	if _, known := db.accounts[e.Scope.Account]; !known {
 		return store.ErrNotFound
 	}
+	if err := store.MayAdd(db.endpointsOf(e.Scope), db.wall()); err != nil {
+		return err
+	}
 	db.endpoints[e.ID] = e
 	return nil
 }

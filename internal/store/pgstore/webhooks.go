@@ -27,13 +27,31 @@ func endpointRow(e webhook.Endpoint) ([]any, error) {
 	}, err
 }
 
-// PutEndpoint implements store.Webhooks.
+// PutEndpoint implements store.Webhooks. The account's row is locked, so that two at once count each other.
 func (db *DB) PutEndpoint(ctx context.Context, e webhook.Endpoint) error {
 	row, err := endpointRow(e)
 	if err != nil {
 		return err
 	}
-	return db.exec(ctx, false, `INSERT INTO {s}.endpoints (`+endpointColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, row...)
+	return db.change(ctx, false, func(tx pgx.Tx) error {
+		if err := tx.QueryRow(ctx, db.q(`SELECT id FROM {s}.accounts WHERE id = $1 FOR NO KEY UPDATE`), e.Scope.Account).Scan(nil); err != nil {
+			return err
+		}
+		var taken bool
+		var others int
+		if err := tx.QueryRow(ctx, db.q(`SELECT EXISTS (SELECT FROM {s}.endpoints WHERE id = $4), (SELECT count(*) FROM {s}.endpoints
+			WHERE account = $1 AND mode = $2 AND (expires IS NULL OR expires >= coalesce($3::timestamptz, clock_timestamp())))`),
+			e.Scope.Account, string(e.Scope.Mode), db.at(), e.ID).Scan(&taken, &others); err != nil {
+			return err
+		}
+		switch {
+		case taken:
+			return store.ErrExists
+		case others >= webhook.MaxEndpoints:
+			return store.ErrMost
+		}
+		return execute(ctx, tx, db.q(`INSERT INTO {s}.endpoints (`+endpointColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`), row...)
+	})
 }
 
 // GetEndpoint implements store.Webhooks.

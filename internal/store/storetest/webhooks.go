@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"unitask/internal/account"
@@ -15,6 +16,7 @@ import (
 func webhookTopics() []topic {
 	return []topic{
 		{"webhooks' endpoints", testEndpoints},
+		{"the most endpoints", testMostEndpoints},
 		{"deliveries of ends", testDeliveries},
 		{"a delivery's life", testDeliveryLife},
 		{"deliveries take turns", testDeliveryTurns},
@@ -132,6 +134,33 @@ func testEndpoints(e *env) {
 	all, err := e.hooks().ListEndpoints(ctx, task.Scope{})
 	e.wantErr("ListEndpoints", err, nil)
 	e.wantSame("what is left", all, []webhook.Endpoint{made})
+}
+
+// testMostEndpoints: a scope has a bounded number of endpoints, also if many are made at once; expired ones don't count.
+func testMostEndpoints(e *env) {
+	e.putOwner(acme)
+	ended := e.endpoint("ended", func(w *webhook.Endpoint) { w.URL, w.ExpiresAt = "", new(w.CreatedAt.Add(time.Minute)) })
+	e.lapse(time.Hour)
+	var all sync.WaitGroup
+	outcomes := make([]error, 2*webhook.MaxEndpoints)
+	for i := range outcomes {
+		made := webhook.Endpoint{ID: fmt.Sprint("whe_", i), Scope: acme, URL: "https://example.com/", CreatedAt: e.clock.Now().UTC()}
+		all.Go(func() { outcomes[i] = e.hooks().PutEndpoint(e.Context(), made) })
+	}
+	all.Wait()
+	made := 0
+	for _, err := range outcomes {
+		if err == nil {
+			made++
+		} else {
+			e.wantErr("one too many", err, store.ErrMost)
+		}
+	}
+	e.wantSame("endpoints that were made at once", made, webhook.MaxEndpoints)
+	taken := ended
+	taken.ExpiresAt = nil
+	e.wantErr("an id that is taken", e.hooks().PutEndpoint(e.Context(), taken), store.ErrExists)
+	e.endpoint("test", func(w *webhook.Endpoint) { w.Scope.Mode = task.Test })
 }
 
 // testDeliveries: each end of a task has a delivery for each endpoint that wants it, whichever way it ended, through a
