@@ -4,6 +4,6 @@ package upload
 const PieceSize = pieceSize
 
 var (
-	PieceID  = pieceID
+	PieceID  = Upload.pieceID
 	RecordID = recordID
 )

@@ -2,6 +2,7 @@ package upload
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"time"
@@ -84,13 +85,20 @@ func (k *Keeper) misfit(ctx context.Context, u Upload) (problem string, _ error)
 	return "", err
 }
 
-// again drops all bytes, and returns the upload as it is then.
+// again drops all bytes, and returns the upload as it is then. It is one of another generation, so that no piece that
+// comes late is one of it.
 func (k *Keeper) again(ctx context.Context, u Upload, why error) (Upload, error) {
-	if err := k.drop(ctx, u); err != nil {
+	now, err := k.find(ctx, u.ID)
+	if err == nil && now.Generation == u.Generation && !now.Complete {
+		now.Generation = rand.Text()
+		if err = k.artifacts.Delete(ctx, recordID(u.ID)); err == nil {
+			err = k.record(ctx, now)
+		}
+	}
+	if err = errors.Join(err, k.drop(ctx, u)); err != nil {
 		return u, err
 	}
-	u.Received = 0
-	return u, why
+	return now, why
 }
 
 // settle is what follows an artifact: its share holds as long as it does, and what it was made of goes. A crash in
@@ -122,7 +130,7 @@ func (k *Keeper) drop(ctx context.Context, u Upload) error {
 		if n == 0 {
 			break
 		}
-		all, at = append(all, pieceID(u.ID, at)), at+n
+		all, at = append(all, u.pieceID(at)), at+n
 	}
 	for i := len(all) - 1; i >= 0; i-- {
 		if err := k.artifacts.Delete(ctx, all[i]); err != nil {
@@ -159,7 +167,7 @@ func (c *chain) Read(p []byte) (int, error) {
 			if c.at == c.upload.Bytes {
 				return 0, io.EOF
 			}
-			m, piece, err := c.keeper.artifacts.Open(c.ctx, pieceID(c.upload.ID, c.at))
+			m, piece, err := c.keeper.artifacts.Open(c.ctx, c.upload.pieceID(c.at))
 			if err != nil {
 				return 0, fault.Wrap(fault.CapacityExhausted, err, "the upload can't be read at the moment")
 			}

@@ -17,13 +17,13 @@ import (
 const pieceSize = 8 << 20
 
 // pieceID is the object that holds an upload's bytes from an offset on.
-func pieceID(id string, at int64) string {
-	return task.DeriveID(task.PrefixInput, id, "piece "+strconv.FormatInt(at, 10))
+func (u Upload) pieceID(at int64) string {
+	return task.DeriveID(task.PrefixInput, u.ID, "piece "+u.Generation+" "+strconv.FormatInt(at, 10))
 }
 
 // sizeAt returns the size of the piece at an offset, 0 if there is none.
 func (k *Keeper) sizeAt(ctx context.Context, u Upload, at int64) (int64, error) {
-	m, err := k.artifacts.Stat(ctx, pieceID(u.ID, at))
+	m, err := k.artifacts.Stat(ctx, u.pieceID(at))
 	if fault.CodeOf(err) == fault.NotFound {
 		return 0, nil
 	}
@@ -79,6 +79,8 @@ func (k *Keeper) Receive(ctx context.Context, id string, at int64, body io.Reade
 		}
 	}
 	switch {
+	case u.Complete: // by another request
+		return u, nil
 	case u.Received == u.Bytes:
 		return k.finish(ctx, u)
 	case from.err != nil:
@@ -100,13 +102,34 @@ func (k *Keeper) keepPiece(ctx context.Context, u *Upload, body *bufio.Reader) e
 		}
 	}
 	most := min(pieceSize-u.Received%pieceSize, u.Bytes-u.Received)
-	put := k.piece(*u, pieceID(u.ID, u.Received), io.LimitReader(body, most), most)
-	m, err := k.artifacts.Put(context.WithoutCancel(ctx), put)
-	if errors.Is(err, artifact.ErrExists) {
+	put := k.piece(*u, u.pieceID(u.Received), io.LimitReader(body, most), most)
+	ctx = context.WithoutCancel(ctx)
+	m, err := k.artifacts.Put(ctx, put)
+	switch {
+	case errors.Is(err, artifact.ErrExists):
 		return conflict("Content-Range", "is being sent by another request too", u.Received)
+	case err != nil:
+		return err
 	}
 	u.Received += m.Bytes
-	return err
+	return k.still(ctx, u, put.ID)
+}
+
+// still returns nil as long as the upload that a piece was kept for is open. Otherwise it removes the piece: whoever ends
+// an upload removes the record first, and then those pieces that were kept before.
+func (k *Keeper) still(ctx context.Context, u *Upload, piece string) error {
+	now, err := k.find(ctx, u.ID)
+	switch {
+	case err == nil && now.Generation == u.Generation && !now.Complete:
+		return nil
+	case err == nil && now.Complete:
+		*u = now
+	case err == nil:
+		err = conflict("Content-Range", "is of bytes that were refused meanwhile: they are sent again from the first", 0)
+	case fault.CodeOf(err) != fault.NotFound:
+		return err
+	}
+	return errors.Join(err, k.artifacts.Delete(ctx, piece))
 }
 
 // cutReader ends where its source breaks off, and remembers why.

@@ -2,14 +2,15 @@
 //
 // Nothing is kept in a node's memory: an upload is a record, its pieces and, once its bytes are whole and have the
 // announced hash, an artifact, all objects of the artifact store; so each request may reach another node, and a crash
-// leaves what was kept. A piece is named by its upload and its offset, never crosses a multiple of pieceSize and is
-// kept whole or not at all. Of two requests that send the same bytes at once the store keeps one's piece, and the other
+// leaves what was kept. A piece is named by its upload, the record's generation and its offset, never crosses a multiple
+// of pieceSize and is kept whole or not at all. Of two requests that send the same bytes at once the store keeps one's piece, and the other
 // is refused: the pieces are one chain, whoever wrote them. What is abandoned expires like any object.
 package upload
 
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
@@ -104,6 +105,8 @@ type Upload struct {
 	Announcement
 	CreatedAt time.Time `json:"created_at"`
 	ExpiresAt time.Time `json:"expires_at"` // of the artifact, once it is complete
+	// Generation tells an open upload from an earlier one of the same id, whose pieces may come late.
+	Generation string `json:"generation"`
 
 	Received int64 `json:"-"`
 	Complete bool  `json:"-"`
@@ -183,7 +186,8 @@ func (k *Keeper) create(ctx context.Context, id, owner string, a Announcement, q
 	now := k.now().UTC().Truncate(time.Millisecond)
 	u := Upload{
 		ID: id, Owner: owner, Announcement: a, CreatedAt: now,
-		ExpiresAt: now.Add(Lifetime).Truncate(time.Second), // as its address says it
+		ExpiresAt:  now.Add(Lifetime).Truncate(time.Second), // as its address says it
+		Generation: rand.Text(),
 	}
 	if err := k.reserve(ctx, u, quota); err != nil {
 		return Upload{}, false, err

@@ -98,7 +98,7 @@ func (b *bench) begin(a upload.Announcement) upload.Upload {
 // settled wants the store to hold no input, which are the records and pieces, and these shares.
 func (b *bench) settled(u upload.Upload, shares ...artifact.Share) {
 	b.t.Helper()
-	for _, id := range []string{upload.RecordID(u.ID), upload.PieceID(u.ID, 0), upload.PieceID(u.ID, upload.PieceSize)} {
+	for _, id := range []string{upload.RecordID(u.ID), upload.PieceID(u, 0), upload.PieceID(u, upload.PieceSize)} {
 		if _, err := b.store.Stat(b.t.Context(), id); fault.CodeOf(err) != fault.NotFound {
 			b.t.Errorf("%s: %v, want NOT_FOUND", id, err)
 		}
@@ -135,6 +135,8 @@ func TestKeeper(t *testing.T) {
 		{"QuotaAtOnce", upload.Limits{Quota: 100}, testQuotaAtOnce},
 		{"Expires", upload.Limits{TTL: 48 * time.Hour}, testExpires},
 		{"Deleted", upload.Limits{}, testDeleted},
+		{"EndsUnderWay", upload.Limits{}, testEndsUnderWay},
+		{"LatePiece", upload.Limits{}, testLatePiece},
 		{"OfOthers", upload.Limits{}, testOfOthers},
 	}
 	t.Run("folder", func(t *testing.T) {
