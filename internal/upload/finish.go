@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
+	"runtime/debug"
 	"time"
 
 	"unitask/internal/artifact"
@@ -17,7 +19,12 @@ const finishTime = 15 * time.Minute
 // finish makes the artifact of an upload whose bytes are all here. Bytes that aren't the announced ones are dropped, and
 // the upload begins anew.
 func (k *Keeper) finish(ctx context.Context, u Upload) (Upload, error) {
-	done := k.finishing.DoChan(u.ID, func() (any, error) {
+	done := k.finishing.DoChan(u.ID, func() (now any, err error) {
+		defer func() {
+			if v := recover(); v != nil { // in a goroutine of its own, in which it would end the process
+				now, err = u, fault.Wrap(fault.Internal, fmt.Errorf("panic: %v\n%s", v, debug.Stack()), "the upload could not be completed")
+			}
+		}()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
 		defer cancel()
 		return k.assemble(ctx, u)

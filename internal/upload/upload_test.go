@@ -327,27 +327,31 @@ func mustReceived(t *testing.T, b *bench, u upload.Upload) int64 {
 type failing struct {
 	keeping
 
-	broken atomic.Bool
+	fail func() error
 }
 
 func (f *failing) Put(ctx context.Context, r artifact.PutRequest) (artifact.Meta, error) {
-	if r.Upload && f.broken.Load() {
-		return artifact.Meta{}, errors.New("dead")
+	if r.Upload {
+		return artifact.Meta{}, f.fail()
 	}
 	return f.keeping.Put(ctx, r)
 }
 
 // testCrash: an upload whose bytes are all here is completed by whoever asks for it next.
 func testCrash(t *testing.T, b *bench) {
-	store := &failing{keeping: b.store}
-	store.broken.Store(true)
-	dying := fixture.Must(upload.New(upload.Config{Artifacts: store, Shares: store, Now: b.clock.now}))(t)
-	body := file(1000)
-	u := b.begin(announce(body))
-	if _, err := dying.Receive(t.Context(), u.ID, 0, bytes.NewReader(body)); fault.CodeOf(err) != fault.Internal {
-		t.Errorf("without an artifact: %v", err)
-	}
-	if got, err := b.nodes[1].Get(t.Context(), u.ID); err != nil || !got.Complete {
-		t.Errorf("asked again: %+v, %v", got, err)
+	for i, fail := range []func() error{
+		func() error { return errors.New("dead") },
+		func() error { panic("a decoder met what it doesn't know") },
+	} {
+		store := &failing{keeping: b.store, fail: fail}
+		dying := fixture.Must(upload.New(upload.Config{Artifacts: store, Shares: store, Now: b.clock.now}))(t)
+		body := file(1000 + i)
+		u := b.begin(announce(body))
+		if _, err := dying.Receive(t.Context(), u.ID, 0, bytes.NewReader(body)); fault.CodeOf(err) != fault.Internal {
+			t.Errorf("without an artifact: %v", err)
+		}
+		if got, err := b.nodes[1].Get(t.Context(), u.ID); err != nil || !got.Complete {
+			t.Errorf("asked again: %+v, %v", got, err)
+		}
 	}
 }
