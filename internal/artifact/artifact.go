@@ -52,6 +52,7 @@ type PutRequest struct {
 	Kinds       []string      // "image", "video", "audio": allowed kinds; nil: any
 	Limit       int64         // bytes, required; one more is an error
 	TTL         time.Duration // 0: kept until it is deleted
+	ExpiresAt   time.Time     // in milliseconds, instead of a TTL
 	Source      Source        // who is to blame for bytes that can't be kept
 	// Raw has an input kept whatever its bytes are, as application/octet-stream: a piece of an upload.
 	Raw bool

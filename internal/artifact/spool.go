@@ -100,6 +100,7 @@ func (s *Spooler) fill(ctx context.Context, temp *os.File, r PutRequest) (Meta, 
 		ID: r.ID, Owner: r.Owner, Capability: r.Capability, Upload: r.Upload, ContentType: kind, Bytes: n,
 		SHA256: hash, CreatedAt: s.Now().UTC().Truncate(time.Millisecond),
 	}
+	m.ExpiresAt = r.ExpiresAt
 	if r.TTL > 0 {
 		m.ExpiresAt = m.CreatedAt.Add(r.TTL)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"unitask/internal/artifact"
@@ -41,24 +42,21 @@ func (k *Keeper) finish(ctx context.Context, u Upload) (Upload, error) {
 }
 
 func (k *Keeper) assemble(ctx context.Context, u Upload) (Upload, error) {
-	if m, err := k.artifacts.Stat(ctx, u.ID); err == nil { // another request was first
-		return complete(m), k.settle(ctx, u, m)
+	m, err := k.artifacts.Stat(ctx, u.ID)
+	switch {
+	case err == nil && !m.Expired(k.now()): // another request was first
+		return k.settle(ctx, u, m)
+	case err == nil:
+		err = k.artifacts.Delete(ctx, u.ID)
+	case fault.CodeOf(err) == fault.NotFound:
+		err = nil
 	}
-	problem, err := k.misfit(ctx, u)
-	if err != nil {
-		return u, err
+	var problem string
+	if err == nil {
+		problem, err = k.misfit(ctx, u)
 	}
-	var m artifact.Meta
-	if problem == "" {
-		body := k.open(ctx, u)
-		defer body.close()
-		m, err = k.artifacts.Put(ctx, artifact.PutRequest{
-			ID: u.ID, Owner: u.Owner, Body: body, ContentType: u.ContentType, Limit: u.Bytes, TTL: k.limits.Load().TTL,
-			Source: artifact.FromCaller("body"), Upload: true, SHA256: u.SHA256,
-		})
-		if errors.Is(err, artifact.ErrExists) {
-			err = nil // another node was first
-		}
+	if err == nil && problem == "" {
+		m, err = k.join(ctx, u)
 	}
 	switch {
 	case errors.Is(err, artifact.ErrHash):
@@ -68,7 +66,33 @@ func (k *Keeper) assemble(ctx context.Context, u Upload) (Upload, error) {
 	case err != nil:
 		return u, err
 	}
-	return complete(m), k.settle(ctx, u, m)
+	return k.settle(ctx, u, m)
+}
+
+// join makes the artifact of the pieces. Its share is there before it is, so that a crash leaves no artifact without one,
+// and is taken while the upload has its record, so that a deletion that comes later finds it.
+func (k *Keeper) join(ctx context.Context, u Upload) (artifact.Meta, error) {
+	long := artifact.Share{ID: u.ID, Bytes: u.Bytes, Until: k.now().UTC().Truncate(time.Millisecond).Add(k.limits.Load().TTL)}
+	if err := k.shares.TakeShare(ctx, u.Owner, long); err != nil {
+		return artifact.Meta{}, err
+	}
+	_, err := k.recorded(ctx, u.ID)
+	if err == nil {
+		body := k.open(ctx, u)
+		defer body.close()
+		var m artifact.Meta
+		m, err = k.artifacts.Put(ctx, artifact.PutRequest{
+			ID: u.ID, Owner: u.Owner, Body: body, ContentType: u.ContentType, Limit: u.Bytes, ExpiresAt: long.Until,
+			Source: artifact.FromCaller("body"), Upload: true, SHA256: u.SHA256,
+		})
+		if err == nil || errors.Is(err, artifact.ErrExists) {
+			return m, nil
+		}
+	}
+	if m, missing := k.artifacts.Stat(ctx, u.ID); missing == nil { // another node was first, and has removed the pieces
+		return m, nil
+	}
+	return artifact.Meta{}, errors.Join(err, k.shares.GiveShare(context.WithoutCancel(ctx), u.Owner, long))
 }
 
 // misfit returns what is wrong with bytes whose head isn't all that their type asks for: texts and PDFs.
@@ -109,21 +133,30 @@ func (k *Keeper) again(ctx context.Context, u Upload, why error) (Upload, error)
 }
 
 // settle is what follows an artifact: its share holds as long as it does, and what it was made of goes. A crash in
-// between leaves objects that expire.
-func (k *Keeper) settle(ctx context.Context, u Upload, m artifact.Meta) error {
+// between leaves objects that expire. The artifact of an upload that was deleted meanwhile, which took its shares and its
+// record, goes too.
+func (k *Keeper) settle(ctx context.Context, u Upload, m artifact.Meta) (Upload, error) {
 	share := artifact.Share{ID: u.ID, Bytes: u.Bytes, Until: m.ExpiresAt}
-	if _, err := k.artifacts.Stat(ctx, recordID(u.ID)); fault.CodeOf(err) == fault.NotFound { // deleted, or settled by another node
-		if all, err := k.sharesOf(ctx, u.Owner); err == nil && all[u.ID].ID == "" {
-			return errors.Join(k.artifacts.Delete(ctx, u.ID), k.drop(ctx, u), notFound())
-		}
+	all, err := k.shares.SharesOf(ctx, u.Owner)
+	if err != nil {
+		return u, err
 	}
-	if err := k.shares.TakeShare(ctx, u.Owner, share); err != nil {
-		return err
+	if !slices.ContainsFunc(all, func(s artifact.Share) bool { return s.Name() == share.Name() }) {
+		_, err := k.recorded(ctx, u.ID)
+		if fault.CodeOf(err) == fault.NotFound {
+			return u, errors.Join(k.giveShares(ctx, u, time.Time{}), k.drop(ctx, u), k.artifacts.Delete(ctx, u.ID), notFound())
+		}
+		if err == nil {
+			err = k.shares.TakeShare(ctx, u.Owner, share)
+		}
+		if err != nil {
+			return u, err
+		}
 	}
 	_ = k.giveShares(ctx, u, share.Until)
 	_ = k.drop(ctx, u)
 	_ = k.artifacts.Delete(ctx, recordID(u.ID))
-	return nil
+	return complete(m), nil
 }
 
 // drop deletes the pieces, the last first: what is left is a beginning at every moment.

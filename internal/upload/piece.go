@@ -68,6 +68,9 @@ func (k *Keeper) Receive(ctx context.Context, id string, at int64, body io.Reade
 	if at != u.Received {
 		return u, conflict("Content-Range", "must begin at "+strconv.FormatInt(u.Received, 10)+", which is how much has arrived", u.Received)
 	}
+	if err := k.hold(ctx, u, k.limits.Load().Quota); err != nil {
+		return u, err
+	}
 	from := &cutReader{from: body}
 	buffered := bufio.NewReaderSize(from, 32<<10)
 	for u.Received < u.Bytes {

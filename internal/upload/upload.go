@@ -8,14 +8,12 @@
 package upload
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
-	"io"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -70,6 +68,7 @@ type Keeper struct {
 	limits    atomic.Pointer[Limits]
 	now       func() time.Time
 	finishing singleflight.Group // by upload: two requests that find all of it there don't copy it twice
+	mended    sync.Map           // by owner, when mend last looked at its shares
 }
 
 // New returns a Keeper.
@@ -164,6 +163,9 @@ func (k *Keeper) Begin(ctx context.Context, owner string, a Announcement) (u Upl
 		if fault.CodeOf(err) == fault.NotFound {
 			return k.create(ctx, id, owner, a, l.Quota)
 		}
+		if err == nil {
+			err = k.hold(ctx, u, l.Quota)
+		}
 		// One that expires soon might be gone before a task has read it.
 		if err != nil || !u.Complete || u.ExpiresAt.Sub(k.now()) >= min(Lifetime, l.TTL/2) {
 			return u, false, err
@@ -189,130 +191,23 @@ func (k *Keeper) create(ctx context.Context, id, owner string, a Announcement, q
 		ExpiresAt:  now.Add(Lifetime).Truncate(time.Second), // as its address says it
 		Generation: rand.Text(),
 	}
-	if err := k.reserve(ctx, u, quota); err != nil {
-		return Upload{}, false, err
-	}
-	err := k.record(ctx, u)
-	if err == nil {
-		return u, true, nil
-	}
-	if errors.Is(err, artifact.ErrExists) { // announced twice at once; its share may be the same one
+	switch err := k.record(ctx, u); { // before its share, which is so never without it
+	case errors.Is(err, artifact.ErrExists): // announced twice at once
 		first, err := k.Get(ctx, id)
-		if err == nil && !first.ExpiresAt.Equal(u.ExpiresAt) {
-			err = k.shares.GiveShare(context.WithoutCancel(ctx), owner, u.share())
+		if err == nil {
+			err = k.hold(ctx, first, quota)
+		} else if fault.CodeOf(err) == fault.NotFound { // and refused there
+			err = errQuota
 		}
 		return first, false, err
+	case err != nil:
+		return Upload{}, false, err
 	}
-	return Upload{}, false, errors.Join(err, k.shares.GiveShare(context.WithoutCancel(ctx), owner, u.share()))
+	if err := k.reserve(ctx, u, quota); err != nil {
+		return Upload{}, false, errors.Join(err, k.artifacts.Delete(context.WithoutCancel(ctx), recordID(id)))
+	}
+	return u, true, nil
 }
-
-func (u Upload) share() artifact.Share {
-	return artifact.Share{ID: u.ID, Bytes: u.Bytes, Until: u.ExpiresAt}
-}
-
-// errQuota is the refusal of an upload for which its account has to make room.
-var errQuota = fault.New(fault.RateLimitExceeded, "the account's uploads take all of its quota: one has to expire, or to be deleted").WithRetryAfter(time.Minute)
-
-// reserve takes the upload's share, and gives it back if the owner's shares are more than the quota then: of two at
-// once that don't fit together one at most stays.
-func (k *Keeper) reserve(ctx context.Context, u Upload, quota int64) error {
-	if err := k.shares.TakeShare(ctx, u.Owner, u.share()); err != nil {
-		return err
-	}
-	all, err := k.sharesOf(ctx, u.Owner)
-	left := quota
-	for _, s := range all {
-		if left -= s.Bytes; left < 0 {
-			break
-		}
-	}
-	if err == nil && (left < 0 || len(all) > mostUploads) {
-		err = errQuota
-	}
-	if err != nil {
-		return errors.Join(err, k.shares.GiveShare(context.WithoutCancel(ctx), u.Owner, u.share()))
-	}
-	return nil
-}
-
-// sharesOf returns the shares that aren't over, one an upload.
-func (k *Keeper) sharesOf(ctx context.Context, owner string) (map[string]artifact.Share, error) {
-	all, err := k.shares.SharesOf(ctx, owner)
-	latest := make(map[string]artifact.Share, len(all))
-	for _, s := range all {
-		if s.Until.After(k.now()) && s.Until.After(latest[s.ID].Until) {
-			latest[s.ID] = s
-		}
-	}
-	return latest, err
-}
-
-// recordID is the object that holds an upload's record.
-func recordID(id string) string { return task.DeriveID(task.PrefixInput, id, "upload") }
-
-func (k *Keeper) record(ctx context.Context, u Upload) error {
-	raw, err := json.Marshal(u)
-	if err != nil {
-		return err
-	}
-	_, err = k.artifacts.Put(ctx, k.piece(u, recordID(u.ID), bytes.NewReader(raw), int64(len(raw))))
-	return err
-}
-
-// piece is the request to keep a part of an upload.
-func (k *Keeper) piece(u Upload, id string, body io.Reader, limit int64) artifact.PutRequest {
-	return artifact.PutRequest{
-		ID: id, Owner: u.Owner, Body: body, Limit: limit, Raw: true,
-		TTL: max(u.ExpiresAt.Sub(k.now()), 0) + margin, Source: artifact.FromCaller("body"),
-	}
-}
-
-// mostRecord bounds a record.
-const mostRecord = 4 << 10
-
-// find returns an upload that hasn't expired, without how much of it has arrived; NOT_FOUND for any other id.
-func (k *Keeper) find(ctx context.Context, id string) (Upload, error) {
-	if !task.ValidID(task.PrefixArtifact, id) {
-		return Upload{}, notFound()
-	}
-	switch m, err := k.artifacts.Stat(ctx, id); {
-	case err == nil && m.Upload && !m.Expired(k.now()):
-		return complete(m), nil
-	case err == nil:
-		return Upload{}, notFound()
-	case fault.CodeOf(err) != fault.NotFound:
-		return Upload{}, err
-	}
-	_, r, err := k.artifacts.Open(ctx, recordID(id))
-	if fault.CodeOf(err) == fault.NotFound {
-		return Upload{}, notFound()
-	}
-	if err != nil {
-		return Upload{}, err
-	}
-	defer func() { _ = r.Close() }()
-	raw, err := io.ReadAll(io.LimitReader(r, mostRecord))
-	if err != nil {
-		return Upload{}, err
-	}
-	var u Upload
-	if err := json.Unmarshal(raw, &u); err != nil {
-		return Upload{}, err
-	}
-	if u.ID != id || !k.now().Before(u.ExpiresAt) {
-		return Upload{}, notFound()
-	}
-	return u, nil
-}
-
-func complete(m artifact.Meta) Upload {
-	return Upload{
-		ID: m.ID, Owner: m.Owner, Announcement: Announcement{ContentType: m.ContentType, Bytes: m.Bytes, SHA256: m.SHA256},
-		CreatedAt: m.CreatedAt, ExpiresAt: m.ExpiresAt, Received: m.Bytes, Complete: true,
-	}
-}
-
-func notFound() error { return fault.New(fault.NotFound, "there is no such upload") }
 
 // Get returns an upload with how much of it has arrived. One whose bytes are all here is completed first, should a
 // crash have come before that.
@@ -348,22 +243,16 @@ func (k *Keeper) Delete(ctx context.Context, owner, id string) error {
 	if err != nil {
 		return err
 	}
-	failed := []error{k.artifacts.Delete(ctx, recordID(id))} // first, so that no more bytes are taken
+	if err := k.artifacts.Delete(ctx, recordID(id)); err != nil { // first, so that no more bytes are taken
+		return err
+	}
+	// Then the shares, so that whoever is completing it finds that it is deleted, and the artifact that there may be.
+	if err := k.giveShares(ctx, u, time.Time{}); err != nil {
+		return err
+	}
+	var failed error
 	if !u.Complete {
-		failed = append(failed, k.drop(ctx, u))
+		failed = k.drop(ctx, u)
 	}
-	failed = append(failed, k.artifacts.Delete(ctx, id), k.giveShares(ctx, u, time.Time{}))
-	return errors.Join(failed...)
-}
-
-// giveShares gives the upload's shares back but for the one until a time.
-func (k *Keeper) giveShares(ctx context.Context, u Upload, but time.Time) error {
-	all, err := k.shares.SharesOf(ctx, u.Owner)
-	failed := []error{err}
-	for _, s := range all {
-		if s.ID == u.ID && !s.Until.Equal(but) {
-			failed = append(failed, k.shares.GiveShare(ctx, u.Owner, s))
-		}
-	}
-	return errors.Join(failed...)
+	return errors.Join(failed, k.artifacts.Delete(ctx, id))
 }

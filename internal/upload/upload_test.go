@@ -137,6 +137,10 @@ func TestKeeper(t *testing.T) {
 		{"Deleted", upload.Limits{}, testDeleted},
 		{"EndsUnderWay", upload.Limits{}, testEndsUnderWay},
 		{"LatePiece", upload.Limits{}, testLatePiece},
+		{"CrashAnywhere", upload.Limits{Quota: 1000}, testCrashAnywhere},
+		{"DeletedAnywhere", upload.Limits{Quota: 1000}, testDeletedAnywhere},
+		{"CompletedAnywhere", upload.Limits{Quota: 1000}, testCompletedAnywhere},
+		{"AnnouncedAtOnce", upload.Limits{Quota: 1000}, testAnnouncedAtOnce},
 		{"OfOthers", upload.Limits{}, testOfOthers},
 	}
 	t.Run("folder", func(t *testing.T) {
