@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -17,8 +16,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"unitask/test/harness"
 )
 
 // steps is what a library of OpenAI's heard.
@@ -185,14 +182,7 @@ func TestOpenAILibraryIsCutOff(t *testing.T) {
 			upstream := httptest.NewServer(s)
 			t.Cleanup(upstream.Close)
 			h := newHost(t)
-			h.Config = doorModels + fmt.Sprintf(`suppliers:
-  - {name: %s, kind: openai, base_url: %q}
-routes:
-  text.chat:
-    - {supplier: %[1]s, model: one, price: {unit: mtok, input: "1", output: "2"}}
-  audio.transcribe:
-    - {supplier: %[1]s, model: whisper-1, price: {unit: second, input: "0.0001"}}
-`, harness.SupplierName, upstream.URL+"/v1")
+			h.Config = doorModels + heldBehind(upstream.URL)
 			h.start()
 			h.useLiveKey()
 			got := library(h, s.cutting(t, h.Base)+"/openai/v1", "cut")

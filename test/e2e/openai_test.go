@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,7 +82,8 @@ func (h *host) byLibrary(heard any, library, base, name string, args ...string) 
 	if err != nil {
 		h.T.Fatal(err)
 	}
-	h.foreign(heard, need(h.T, "env"), append([]string{"OPENAI_BASE_URL=" + base, "OPENAI_API_KEY=" + h.key, need(h.T, "node"), script, modules}, args...)...)
+	env := []string{"OPENAI_BASE_URL=" + base, "OPENAI_API_KEY=" + h.key, "ANTHROPIC_BASE_URL=" + base, "ANTHROPIC_API_KEY=" + h.key}
+	h.foreign(heard, need(h.T, "env"), slices.Concat(env, []string{need(h.T, "node"), script, modules}, args)...)
 }
 
 // TestOpenAILibrary has OpenAI's own library, unchanged but for base URL and key, chat, stream, call functions in its

@@ -56,6 +56,10 @@ var translations = []struct{ name, request, want string }{
 	{"parameters", message(`"Hi"`, `"temperature":0.5,"top_p":0.9,"stop_sequences":["END"]`), created(hi, `,"temperature":0.5,"top_p":0.9,"stop":["END"]`)},
 	{"of no effect", message(`"Hi"`, `"metadata":{"user_id":"u"},"service_tier":"auto","cache_control":{"type":"ephemeral"},"stop_sequences":[ ],
 		"mcp_servers":[],"context_management":{"edits":[]},"tool_choice":{"type":"auto"},"system":"","stream":true`), created(hi, ``)},
+	{
+		"messages of the system", strings.Replace(message(`"Hi"`), `[{`, `[{"role":"system","content":[{"type":"text","text":"Be brief."}]},{`, 1),
+		created(`{"messages":[{"role":"system","content":[{"type":"text","text":"Be brief."}]},{"role":"user","content":"Hi"}]}`, ``),
+	},
 	{"a system", message(`"Hi"`, `"system":"Be brief."`), created(`{"system":"Be brief.","messages":[{"role":"user","content":"Hi"}]}`, ``)},
 	{
 		"its blocks", message(`"Hi"`, `"system":[{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}}]`),
@@ -155,7 +159,17 @@ var refusals = []struct{ request, field string }{
 	{message(`[{"type":"text","text":"a"},{"type":"tool_result","tool_use_id":"a","content":"b"}]`), "messages.0.content.1"},
 	{message(`[{"type":"tool_result","tool_use_id":"a","content":[{"type":"image"}]}]`), "messages.0.content.0.content.0.type"},
 	{message(`[{"type":"tool_result","tool_use_id":"a","content":"b"}]`), "messages.0.content.0.tool_use_id"},
-	{strings.Replace(message(`"Hi"`), `"role":"user"`, `"role":"system"`, 1), "messages.0.role"},
+	{strings.Replace(message(`"Hi"`), `"role":"user"`, `"role":"critic"`, 1), "messages.0.role"},
+	{strings.Replace(message(`"Hi"`), `[{`, `[{"role":"user","content":"Ho"},{"role":"system","content":"Be brief."},{`, 1), "messages.1.role"},
+	{message(`"Hi"`, `"speed":"fast"`), "speed"},
+	{message(`"Hi"`, `"thread":{"type":"create"}`), "thread"},
+	{message(`"Hi"`, `"diagnostics":{"previous_message_id":"a"}`), "diagnostics"},
+	{message(`"Hi"`, `"workspace_id":"a"`), "workspace_id"},
+	{message(`"Hi"`, `"user_profile_id":"a"`), "user_profile_id"},
+	{message(`"Hi"`, `"service_tier":"priority"`), "service_tier"},
+	{message(`"Hi"`, `"thinking":{"type":"enabled","budget_tokens":1023}`), "thinking.budget_tokens"},
+	{message(`[{"type":"document","source":{"type":"content","content":"a"}}]`), "messages.0.content.0.source.type"},
+	{message(`[{"type":"document","source":{"type":"file","file_id":"a"}}]`), "messages.0.content.0.source.type"},
 	{strings.Replace(message(`[{"type":"thinking","thinking":"a","signature":"b"}]`), `"role":"user"`, `"role":"assistant"`, 1), "messages.0.content"},
 }
 
@@ -205,7 +219,7 @@ func TestEveryMemberIsDecided(t *testing.T) {
 	}
 	page := string(fixture.Must(os.ReadFile("../../../docs/doors.md"))(t))
 	_, page, _ = strings.Cut(page, "## Anthropic's")
-	for _, name := range anthropic.Decided() {
+	for _, name := range append(anthropic.Decided(), anthropic.Later()...) {
 		if !strings.Contains(page, "`"+name+"`") {
 			t.Errorf("docs/doors.md says nothing of %s", name)
 		}

@@ -31,7 +31,7 @@ func (r *request) input(w *jsonwrite.Writer) {
 }
 
 func (r *request) message(w *jsonwrite.Writer, message []byte, at string) {
-	given := r.Members(message, at, inbound.Rules{"role": inbound.Only(`"user"`, `"assistant"`), "content": taken})
+	given := r.Members(message, at, inbound.Rules{"role": inbound.Only(`"user"`, `"assistant"`, `"system"`), "content": taken})
 	if given == nil {
 		return
 	}
@@ -49,8 +49,8 @@ func (r *request) message(w *jsonwrite.Writer, message []byte, at string) {
 	switch {
 	case content[0] == '"':
 		r.said(w, string(role), parts{raw: content}, from)
-	case string(role) == roleAssistant:
-		r.said(w, roleAssistant, r.parts(content, from.content, blocks(roleAssistant)), from)
+	case string(role) != roleUser:
+		r.said(w, string(role), r.parts(content, from.content, blocks(string(role))), from)
 	default:
 		all := r.parts(content, from.content, blocks(roleUser))
 		for _, result := range all.results {

@@ -1,6 +1,10 @@
 package anthropic
 
-import "unitask/internal/fault"
+import (
+	"slices"
+
+	"unitask/internal/fault"
+)
 
 // ErrorResponse is the body of an error.
 type ErrorResponse struct {
@@ -16,13 +20,27 @@ type Error struct {
 	Message     string     `json:"message"`
 	ServiceCode fault.Code `json:"service_code"`
 	Param       string     `json:"param,omitempty"`
+	Details     *Details   `json:"details,omitempty"`
 }
+
+// Details say in words for programs why a request is refused.
+type Details struct {
+	Code        string   `json:"error_code"`
+	Unsupported []string `json:"unsupported"`
+}
+
+// memberThread is the member that would have the conversation kept here. Anthropic's libraries send the whole conversation
+// when they are told that it isn't.
+const memberThread = "thread"
 
 // ErrorOf returns an error in Anthropic's shape.
 func ErrorOf(e *fault.Error, requestID string) ErrorResponse {
 	out := Error{Type: kindOf(e), Message: e.Message, ServiceCode: e.Code}
 	if len(e.Details) > 0 && e.Details[0].Field != "body" {
 		out.Param = e.Details[0].Field
+	}
+	if slices.ContainsFunc(e.Details, func(d fault.Detail) bool { return d.Field == memberThread }) {
+		out.Details = &Details{Code: "thread_unsupported_request", Unsupported: []string{memberThread}}
 	}
 	return ErrorResponse{Type: "error", Error: out, TaskID: e.TaskID, RequestID: requestID}
 }

@@ -5,10 +5,16 @@ import (
 	"slices"
 )
 
-// Decided returns the members of a message's request that there is a decision about, sorted; without those of betas.
+// Later are the members of a message's request that there is a decision about though the document doesn't list them: of
+// betas, and newer ones.
+func Later() []string {
+	return []string{"output_format", "mcp_servers", "context_management", "thread", "speed", "diagnostics", "user_profile_id", "workspace_id"}
+}
+
+// Decided returns the members of a message's request that there is a decision about, sorted; without Later.
 func Decided() []string {
 	all := messageMembers()
-	for _, name := range []string{"output_format", "mcp_servers", "context_management"} {
+	for _, name := range Later() {
 		delete(all, name)
 	}
 	return slices.Sorted(maps.Keys(all))

@@ -23,8 +23,13 @@ func messageMembers() inbound.Rules {
 		"service_tier": inbound.Only(`"auto"`, `"standard_only"`),
 		"top_k":        inbound.Refused(unknownHere), "container": inbound.Refused(unknownHere), "inference_geo": inbound.Refused(unknownHere),
 
+		// Members that came later than the document.
+		"speed":       inbound.Only(`"standard"`),
+		"diagnostics": inbound.Refused(unknownHere), "user_profile_id": inbound.Refused(unknownHere), "workspace_id": inbound.Refused(unknownHere),
+
 		// Members of betas, in the forms that change no answer.
 		"mcp_servers":        inbound.Only(`[]`),
+		memberThread:         inbound.Refused("can't be kept here; send the whole conversation"),
 		"context_management": inbound.Only(`{"edits":[]}`, `{"edits":[{"keep":"all","type":"clear_thinking_20251015"}]}`),
 	}
 }
@@ -34,6 +39,7 @@ func countMembers() inbound.Rules {
 	members := messageMembers()
 	for _, name := range []string{
 		"max_tokens", "temperature", "top_p", "top_k", "stop_sequences", "stream", "metadata", "service_tier", "container", "inference_geo",
+		"diagnostics", "user_profile_id", "workspace_id",
 	} {
 		delete(members, name)
 	}
@@ -109,7 +115,7 @@ func Beta(name string) bool {
 		"prompt-caching-2024-07-31", "extended-cache-ttl-2025-04-11", "prompt-caching-scope-2026-01-05", "token-counting-2024-11-01",
 		"pdfs-2024-09-25", "tools-2024-04-04", "tools-2024-05-16", "messages-2023-12-15", "structured-outputs-2025-11-13",
 		"structured-outputs-2025-12-15", "effort-2025-11-24", "adaptive-thinking-2026-01-28", "context-management-2025-06-27", "web-search-2025-03-05",
-		"token-efficient-tools-2025-02-19", "advanced-tool-use-2025-11-20", "mcp-client-2025-04-04", "mcp-client-2025-11-20":
+		"token-efficient-tools-2025-02-19", "advanced-tool-use-2025-11-20", "message-threads-2026-08-12", "mcp-client-2025-04-04", "mcp-client-2025-11-20":
 		return true
 	}
 	return false
