@@ -1,6 +1,9 @@
 package artifact
 
-import "bytes"
+import (
+	"bytes"
+	"io"
+)
 
 // Internals for the tests.
 var (
@@ -12,6 +15,9 @@ var (
 func Measure(b []byte, kind string) (width, height int, seconds float64) {
 	return measure(bytes.NewReader(b), int64(len(b)), kind)
 }
+
+// MeasureAt is measure.
+func MeasureAt(r io.ReaderAt, size int64, kind string) { measure(r, size, kind) }
 
 // Control is the decision of a dialer with that allowance about an address.
 func Control(allow []string, address string) error {

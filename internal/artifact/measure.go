@@ -89,66 +89,60 @@ func flacSeconds(s *io.SectionReader) float64 {
 	return float64(samples) / float64(rate)
 }
 
-// box is one box of an ISO media file, without its header.
-type box struct {
-	kind string
-	body *io.SectionReader
-}
+// boxes reads the boxes of one ISO media file, of all levels no more than maxParts.
+type boxes struct{ left int }
 
-// boxes returns the boxes of a section up to its end or the first that is malformed.
-func boxes(s *io.SectionReader) []box {
-	var out []box
-	at := int64(0)
-	for range maxParts {
+// each calls visit with the boxes of a section, each without its header, up to its end or the first that is malformed.
+func (n *boxes) each(s *io.SectionReader, visit func(kind string, body *io.SectionReader)) {
+	for at := int64(0); n.left > 0; n.left-- {
 		var head [16]byte
-		n, _ := s.ReadAt(head[:], at)
-		if n < 8 {
+		read, _ := s.ReadAt(head[:], at)
+		if read < 8 {
 			break
 		}
 		length, header := int64(binary.BigEndian.Uint32(head[:])), int64(8)
 		switch {
 		case length == 0: // to the end
 			length = s.Size() - at
-		case length == 1 && n == 16:
+		case length == 1 && read == 16:
 			length, header = int64(binary.BigEndian.Uint64(head[8:])), 16
 		}
 		if length < header || length > s.Size()-at {
 			break
 		}
-		out = append(out, box{string(head[4:8]), io.NewSectionReader(s, at+header, length-header)})
+		visit(string(head[4:8]), io.NewSectionReader(s, at+header, length-header))
 		at += length
 	}
-	return out
 }
 
 // measureMP4 takes the length of the whole film and the largest track's picture.
 func measureMP4(s *io.SectionReader) (width, height int, seconds float64) {
-	for _, b := range inside(s, "moov") {
-		switch b.kind {
-		case "mvhd":
-			seconds = mvhdSeconds(b.body)
-		case "trak":
-			for _, header := range boxes(b.body) {
-				if header.kind != "tkhd" {
-					continue
-				}
-				if w, h := tkhdPixels(header.body); w*h > width*height {
-					width, height = w, h
-				}
+	n, films := boxes{maxParts}, 0
+	track := func(kind string, body *io.SectionReader) {
+		if kind != "tkhd" {
+			return
+		}
+		if w, h := tkhdPixels(body); w*h > width*height {
+			width, height = w, h
+		}
+	}
+	n.each(s, func(kind string, body *io.SectionReader) {
+		if kind != "moov" {
+			return
+		}
+		if films++; films > 1 {
+			return
+		}
+		n.each(body, func(kind string, body *io.SectionReader) {
+			switch kind {
+			case "mvhd":
+				seconds = mvhdSeconds(body)
+			case "trak":
+				n.each(body, track)
 			}
-		}
-	}
+		})
+	})
 	return width, height, seconds
-}
-
-// inside returns the boxes of the first box of that kind.
-func inside(s *io.SectionReader, kind string) []box {
-	for _, b := range boxes(s) {
-		if b.kind == kind {
-			return boxes(b.body)
-		}
-	}
-	return nil
 }
 
 // mvhdSeconds reads version 0 or 1: 32 or 64 bits of times and length.
