@@ -112,6 +112,7 @@ type Server struct {
 	anthropic  *anthropicDoor     // nil: it isn't served
 	models     atomic.Pointer[doorModels]
 	uploads    *upload.Keeper    // nil: they aren't served
+	paces      *paces            // of uploads' signed addresses
 	webhooks   *notify.Endpoints // nil: they aren't served
 	bodies     *bodies
 	conns      *connTable
@@ -142,7 +143,7 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s.onRequest, s.console, s.operator, s.tools = c.OnRequest, c.Console, c.Operator, c.Tools
-	s.uploads, s.webhooks = c.Uploads, c.Webhooks
+	s.uploads, s.paces, s.webhooks = c.Uploads, newPaces(s.now), c.Webhooks
 	way := &doorway{s, door.NewUndelivered(s.now)}
 	if c.OpenAI {
 		s.openAI = &openAI{way}

@@ -134,11 +134,15 @@ func (s *Server) signed(h handler) handler {
 		if _, err := queryOf(x.r.URL.RawQuery, "exp", "sig"); err != nil {
 			return err
 		}
+		if err := s.paces.check(x.r.PathValue("artifact_id")); err != nil {
+			return err
+		}
 		return h(x)
 	}
 }
 
 func (s *Server) handleUploadState(x *exchange) error {
+	s.paces.count(x.r.PathValue("artifact_id"))
 	u, err := s.uploads.Get(x.r.Context(), x.r.PathValue("artifact_id"))
 	if err != nil {
 		return err
@@ -148,10 +152,17 @@ func (s *Server) handleUploadState(x *exchange) error {
 
 func (s *Server) handleUploadBytes(x *exchange) error {
 	id := x.r.PathValue("artifact_id")
+	var before, now upload.Upload
+	defer func() {
+		if now.Received <= before.Received {
+			s.paces.count(id)
+		}
+	}()
 	u, err := s.uploads.Get(x.r.Context(), id)
 	if err != nil {
 		return err
 	}
+	before = u
 	at, err := rangeOf(x.r, u.Bytes)
 	if err != nil {
 		return err
@@ -162,7 +173,7 @@ func (s *Server) handleUploadBytes(x *exchange) error {
 	}
 	defer s.inProgress.Give(account, 1)
 	from := &patientBody{x: x}
-	u, err = s.uploads.Receive(x.r.Context(), id, at, from)
+	now, err = s.uploads.Receive(x.r.Context(), id, at, from)
 	if from.ended {
 		x.unread = false
 		_ = x.control().SetReadDeadline(time.Time{})
@@ -170,7 +181,7 @@ func (s *Server) handleUploadBytes(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return s.respondUpload(x, http.StatusOK, u)
+	return s.respondUpload(x, http.StatusOK, now)
 }
 
 // patientBody gives each read of a request's body its own time, so that the whole may take as long as it likes.
@@ -221,6 +232,8 @@ func rangeOf(r *http.Request, total int64) (at int64, _ error) {
 		return 0, fault.Invalid("Content-Range", "lies outside the file")
 	case last-first+1 != length:
 		return 0, fault.Invalid("Content-Length", "must be "+strconv.FormatInt(last-first+1, 10)+", the length of the Content-Range")
+	case !upload.Keeps(first, last+1, total):
+		return 0, fault.Invalid("Content-Range", "must be of 65536 bytes or more, or to the end of the file")
 	default:
 		return first, nil
 	}

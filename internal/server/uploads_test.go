@@ -10,7 +10,9 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -73,20 +75,20 @@ func TestUpload(t *testing.T) {
 	if again := w.announce(w.test, announcement("image/png", body)); again.StatusCode != http.StatusOK || decode[api.UploadResponse](t, again).Upload != u {
 		t.Errorf("announced again: %d %s", again.StatusCode, again.body)
 	}
-	w.cutOff(u, body, 60_000)
+	w.cutOff(u, body, 70_000)
 	now := decode[api.UploadResponse](t, w.do(request{path: u.URL})).Upload
-	if now.Received != 60_000 || now.State != api.UploadOpen || now.URL != u.URL {
+	if now.Received != 70_000 || now.State != api.UploadOpen || now.URL != u.URL {
 		t.Fatalf("after a cut: %+v", now)
 	}
 	wrong := w.put(u.URL, body, "")
-	if e := wrong.error(t).Error; wrong.StatusCode != http.StatusConflict || e.Code != fault.InvalidRequest || e.Details[1] != (fault.Detail{Field: "received", Message: "60000"}) {
+	if e := wrong.error(t).Error; wrong.StatusCode != http.StatusConflict || e.Code != fault.InvalidRequest || e.Details[1] != (fault.Detail{Field: "received", Message: "70000"}) {
 		t.Errorf("the whole again: %d %s", wrong.StatusCode, wrong.body)
 	}
 	refers := `{"capability":"image.edit","input":{"prompt":"x","images":[{"artifact":"` + u.Artifact + `"}],"authorization":{"person":"none"}}}`
 	if early := w.post("too early", refers); early.StatusCode != http.StatusBadRequest {
 		t.Errorf("named before it is complete: %d %s", early.StatusCode, early.body)
 	}
-	sent := decode[api.UploadResponse](t, w.put(u.URL, body[60_000:], fmt.Sprintf("bytes 60000-%d/%d", len(body)-1, len(body)))).Upload
+	sent := decode[api.UploadResponse](t, w.put(u.URL, body[70_000:], fmt.Sprintf("bytes 70000-%d/%d", len(body)-1, len(body)))).Upload
 	if sent.State != api.UploadComplete || sent.Received != u.Bytes || sent.URL != "" {
 		t.Fatalf("the rest: %+v", sent)
 	}
@@ -172,6 +174,7 @@ func TestUploadBytesRefuses(t *testing.T) {
 		{"outside", "\x89PNG", "bytes 7-10/10", "Content-Range lies outside the file"},
 		{"backwards", "\x89PNG", "bytes 3-0/10", "Content-Range lies outside the file"},
 		{"another length", "\x89PNG", "bytes 0-4/10", "Content-Length must be 5, the length of the Content-Range"},
+		{"a small part", "\x89PNG", "bytes 0-3/10", "Content-Range must be of 65536 bytes or more, or to the end of the file"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := w.put(u.URL, tt.body, tt.contentRange); got.StatusCode != http.StatusBadRequest || got.error(t).Error.Message != tt.want {
@@ -204,5 +207,42 @@ func TestUploadBytesRefuses(t *testing.T) {
 	}
 	if got := w.do(request{path: "/artifacts/" + u.Artifact + "?" + signed}); got.StatusCode != http.StatusNotFound {
 		t.Errorf("read as a result: %d", got.StatusCode)
+	}
+}
+
+// TestUploadPace bounds the requests with an upload's signed address that bring nothing, and no others.
+func TestUploadPace(t *testing.T) {
+	var later atomic.Int64
+	start := time.Now()
+	w := newWorld(t, options{now: func() time.Time { return start.Add(time.Duration(later.Load())) }})
+	body := strings.Repeat("x", 130<<10)
+	u, other := w.upload(w.test, "text/plain", body), w.upload(w.test, "text/plain", "another")
+	busy := func() (answered int) {
+		for ; answered < 200; answered++ {
+			got := w.do(request{path: u.URL})
+			if answered%2 == 1 {
+				got = w.put(u.URL, "x", fmt.Sprintf("bytes 0-0/%d", len(body)))
+			}
+			if got.StatusCode == http.StatusTooManyRequests {
+				if got.Header.Get("Retry-After") != "1" {
+					t.Errorf("refused with %v", got.Header)
+				}
+				break
+			}
+		}
+		return answered
+	}
+	if n := busy(); n < 30 || n > 60 {
+		t.Errorf("%d requests that bring nothing are answered at once, want 60 at most", n)
+	}
+	if got := w.do(request{path: other.URL}); got.StatusCode != http.StatusOK {
+		t.Errorf("another upload: %d %s", got.StatusCode, got.body)
+	}
+	later.Store(int64(time.Second))
+	if got := w.put(u.URL, body[:70<<10], fmt.Sprintf("bytes 0-%d/%d", 70<<10-1, len(body))); got.StatusCode != http.StatusOK {
+		t.Errorf("bytes, a second later: %d %s", got.StatusCode, got.body)
+	}
+	if got := w.put(u.URL, body[70<<10:], fmt.Sprintf("bytes %d-%d/%d", 70<<10, len(body)-1, len(body))); got.StatusCode != http.StatusOK {
+		t.Errorf("more bytes at once, which the first ones didn't use up: %d %s", got.StatusCode, got.body)
 	}
 }

@@ -1,7 +1,10 @@
 package upload
 
 // Internals for the tests.
-const PieceSize = pieceSize
+const (
+	PieceSize  = pieceSize
+	LeastPiece = leastPiece
+)
 
 var (
 	PieceID  = Upload.pieceID

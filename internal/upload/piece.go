@@ -16,6 +16,15 @@ import (
 // pieceSize bounds a piece, and how much a killed process loses of a request under way.
 const pieceSize = 8 << 20
 
+// leastPiece is the size from which on a piece is kept that ends neither at a multiple of pieceSize nor with its file. A
+// smaller one would cost more than its bytes, and is sent again.
+const leastPiece = 64 << 10
+
+// Keeps reports whether the bytes from begin to end of a file of so many bytes may be a piece.
+func Keeps(begin, end, total int64) bool {
+	return end-begin >= leastPiece || end%pieceSize == 0 || end == total
+}
+
 // pieceID is the object that holds an upload's bytes from an offset on.
 func (u Upload) pieceID(at int64) string {
 	return task.DeriveID(task.PrefixInput, u.ID, "piece "+u.Generation+" "+strconv.FormatInt(at, 10))
@@ -59,7 +68,7 @@ func conflict(field, problem string, received int64) error {
 }
 
 // Receive takes bytes of an upload from an offset on, which must be where it is, and completes it with its last byte. It
-// keeps what arrives before the body breaks off. A complete upload is returned as it is, and the body isn't read.
+// keeps what arrives before the body breaks off, as far as Keeps says. A complete upload is returned as it is, and the body isn't read.
 func (k *Keeper) Receive(ctx context.Context, id string, at int64, body io.Reader) (Upload, error) {
 	u, err := k.Get(ctx, id)
 	if err != nil || u.Complete {
@@ -72,9 +81,10 @@ func (k *Keeper) Receive(ctx context.Context, id string, at int64, body io.Reade
 		return u, err
 	}
 	from := &cutReader{from: body}
-	buffered := bufio.NewReaderSize(from, 32<<10)
+	buffered := bufio.NewReaderSize(from, leastPiece)
 	for u.Received < u.Bytes {
-		if _, err := buffered.Peek(1); err != nil {
+		least := min(leastPiece, u.room())
+		if head, _ := buffered.Peek(int(least)); int64(len(head)) < least {
 			break
 		}
 		if err := k.keepPiece(ctx, &u, buffered); err != nil {
@@ -93,6 +103,9 @@ func (k *Keeper) Receive(ctx context.Context, id string, at int64, body io.Reade
 	}
 }
 
+// room is how many bytes the next piece may have.
+func (u Upload) room() int64 { return min(pieceSize-u.Received%pieceSize, u.Bytes-u.Received) }
+
 // keepPiece keeps what there is of the body up to the next multiple of pieceSize. It isn't stopped by the end of the
 // request, after which the body ends too.
 func (k *Keeper) keepPiece(ctx context.Context, u *Upload, body *bufio.Reader) error {
@@ -104,7 +117,7 @@ func (k *Keeper) keepPiece(ctx context.Context, u *Upload, body *bufio.Reader) e
 			}
 		}
 	}
-	most := min(pieceSize-u.Received%pieceSize, u.Bytes-u.Received)
+	most := u.room()
 	put := k.piece(*u, u.pieceID(u.Received), io.LimitReader(body, most), most)
 	ctx = context.WithoutCancel(ctx)
 	m, err := k.artifacts.Put(ctx, put)
