@@ -9,10 +9,13 @@ import (
 	"path"
 	"path/filepath"
 	"time"
+
+	"unitask/internal/fault"
 )
 
 // Pause puts off every removal, expiry included, until resume is called: whoever copies the folder finds all that was
-// there at this moment. Pauses may overlap. Files that a crash keeps from being removed are removed when they expire.
+// there at this moment. What is deleted meanwhile is gone for readers at once, and its id can't be kept anew until then.
+// Pauses may overlap. Files that a crash keeps from being removed are removed when they expire.
 func (f *Folder) Pause() (resume func() error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -31,6 +34,17 @@ func (f *Folder) Pause() (resume func() error) {
 		return errors.Join(failed...)
 	}
 }
+
+// leaving reports whether the object is deleted as soon as no pause holds it.
+func (f *Folder) leaving(id string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, ok := f.later[id]
+	return ok
+}
+
+// errLeaving is the refusal to keep an object under the id of one that is leaving, whose files a copy may be reading.
+var errLeaving = fault.New(fault.CapacityExhausted, "what was deleted can't be kept again while a backup is taken").WithRetryAfter(10 * time.Second)
 
 // Part is one of an object's two files, by its name below the folder: its bytes, or its Meta.
 type Part struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/artifact"
+	"unitask/internal/fault"
 	"unitask/internal/task"
 )
 
@@ -41,6 +42,39 @@ func TestPause(t *testing.T) {
 		t.Errorf("Sweep after the pauses: %d, %v", n, err)
 	}
 	mustHold(t, dir)
+}
+
+// TestDeletedInAPause: what is deleted during a pause is gone but for a copy, and what is kept after it under the same id
+// isn't lost with it.
+func TestDeletedInAPause(t *testing.T) {
+	s, dir := newStore(t)
+	f := s.(*artifact.Folder)
+	id := newID()
+	mustPut(t, s, request(id, png1))
+	resume := f.Pause()
+	if err := s.Delete(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Stat(t.Context(), id); fault.CodeOf(err) != fault.NotFound {
+		t.Errorf("Stat: %v, want NOT_FOUND", err)
+	}
+	if _, _, err := s.Open(t.Context(), id); fault.CodeOf(err) != fault.NotFound {
+		t.Errorf("Open: %v, want NOT_FOUND", err)
+	}
+	if _, err := s.Put(t.Context(), request(id, png1)); fault.CodeOf(err) != fault.CapacityExhausted {
+		t.Errorf("Put: %v, want CAPACITY_EXHAUSTED", err)
+	}
+	copied := 0
+	err := f.Walk(t.Context(), func(artifact.Part, func() (io.ReadCloser, error)) error { copied++; return nil }, func(string) {})
+	if err != nil || copied != 2 {
+		t.Errorf("a copy has %d files, %v, want 2", copied, err)
+	}
+	if err := resume(); err != nil {
+		t.Fatal(err)
+	}
+	mustHold(t, dir)
+	mustPut(t, s, request(id, png2))
+	mustHold(t, dir, id)
 }
 
 // TestWalk: each object's bytes come before its Meta, a damaged one is named and left out.

@@ -113,6 +113,9 @@ func (f *Folder) Stat(ctx context.Context, id string) (Meta, error) {
 // settled is stat for an object that may be deleted and kept anew meanwhile, so that its Meta and its bytes don't belong
 // together at that moment.
 func (f *Folder) settled(id string) (Meta, error) {
+	if f.leaving(id) {
+		return Meta{}, NotFound()
+	}
 	m, err := f.stat(id)
 	if errors.Is(err, errDamaged) {
 		f.mu.Lock()

@@ -20,6 +20,9 @@ func (f *Folder) Put(ctx context.Context, r PutRequest) (Meta, error) {
 	if err := r.check(); err != nil {
 		return Meta{}, err
 	}
+	if f.leaving(r.ID) {
+		return Meta{}, errLeaving
+	}
 	dir := filepath.Dir(f.path(r.ID))
 	if err := makeDir(dir); err != nil {
 		return Meta{}, writeFault(err)
@@ -60,6 +63,9 @@ func (f *Folder) complete(temp *os.File, m Meta) (Meta, error) {
 func (f *Folder) renameBoth(bytes, meta, path string, m Meta) (Meta, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if _, leaving := f.later[m.ID]; leaving {
+		return Meta{}, errLeaving
+	}
 	first, err := f.stat(m.ID)
 	switch {
 	case err == nil && first.SHA256 == m.SHA256:
