@@ -20,6 +20,7 @@ type fakeStore struct {
 	endpoints  map[string]webhook.Endpoint
 	deliveries []*row
 	epoch      int64
+	claims     int // calls of ClaimDeliveries
 }
 
 type row struct {
@@ -39,7 +40,7 @@ func (f *fakeStore) add(endpoint, event string) {
 		Event: webhook.Event{ID: event, TaskID: "task_1", Capability: "text.chat", State: task.Succeeded, At: time.Now()},
 	}})
 	f.mu.Unlock()
-	f.Ring(store.TopicDeliveries)
+	f.Ring(store.TopicsOfDelivery(endpoint)...)
 }
 
 // states returns the deliveries' states by their events.
@@ -125,6 +126,7 @@ func (f *fakeStore) DeleteEndpoint(_ context.Context, id string) error {
 func (f *fakeStore) ClaimDeliveries(_ context.Context, c store.DeliveryClaim) (out []store.Claimed, _ error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.claims++
 	now := time.Now()
 	leased := map[string]int{}
 	for _, d := range f.deliveries {

@@ -17,6 +17,10 @@ import (
 // fetched is how many events a listener has at once: it passes one on after the other, within their lease.
 const fetched = 3
 
+// listenPoll is between two looks for a listener's events that rang no bell here: those of other nodes' ends, and those
+// whose pause is over.
+const listenPoll = 5 * time.Second
+
 // errClaim is the refusal of an outcome whose claim says nothing.
 var errClaim = fault.Invalid("claim", "is not one of this delivery's, or is over: the event comes again")
 
@@ -33,11 +37,11 @@ func (d *Endpoints) Fetch(ctx context.Context, h Holder, id string, wait time.Du
 	if err := d.keepAlive(ctx, e); err != nil {
 		return nil, err
 	}
-	bell, stop := d.Store.Wake(store.TopicDeliveries)
+	bell, stop := d.Store.Wake(store.TopicDeliveriesTo(id))
 	defer stop()
 	end := time.NewTimer(wait)
 	defer end.Stop()
-	tick := time.NewTicker(poll)
+	tick := time.NewTicker(listenPoll)
 	defer tick.Stop()
 	ended, forget := d.bell.Wake(id)
 	defer forget()
@@ -59,6 +63,26 @@ func (d *Endpoints) Fetch(ctx context.Context, h Holder, id string, wait time.Du
 		case <-bell:
 		case <-ended:
 		case <-tick.C:
+		}
+	}
+}
+
+// Stream begins a listener's stream and returns its context, which ends with ctx, with done, and when another stream of
+// the same listener begins: the program that listens has come back before its old connection was known to be lost.
+func (d *Endpoints) Stream(ctx context.Context, id string) (stream context.Context, done func()) {
+	stream, cancel := context.WithCancel(ctx)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if before := d.streams[id]; before != nil {
+		(*before)()
+	}
+	d.streams[id] = &cancel
+	return stream, func() {
+		cancel()
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.streams[id] == &cancel {
+			delete(d.streams, id)
 		}
 	}
 }

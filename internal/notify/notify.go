@@ -51,6 +51,9 @@ type Endpoints struct {
 	bell  store.Bell    // by endpoint: a listener told an outcome
 	ended chan struct{} // closed by Close
 	once  sync.Once
+
+	mu      sync.Mutex
+	streams map[string]*context.CancelFunc // by listener: what ends its stream
 }
 
 // New returns the actions on the store's endpoints.
@@ -61,7 +64,7 @@ func New(c Config) *Endpoints {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Endpoints{Config: c, post: newPoster(c.Dial, c.Version, c.HTTP), ended: make(chan struct{})}
+	return &Endpoints{Config: c, post: newPoster(c.Dial, c.Version, c.HTTP), ended: make(chan struct{}), streams: map[string]*context.CancelFunc{}}
 }
 
 // Close ends the streams of listeners, which begin others elsewhere.

@@ -157,7 +157,8 @@ func noContent(x *exchange) {
 	x.WriteHeader(http.StatusNoContent)
 }
 
-// handleEvents streams the events of a listener until it hangs up, its webhook is gone or the node goes down. An event
+// handleEvents streams the events of a listener until it hangs up or begins another stream, its webhook is gone or the node
+// goes down. An event
 // whose outcome wasn't told by then comes in the next stream.
 func (w webhooks) handleEvents(x *exchange) error {
 	id := x.r.PathValue("webhook_id")
@@ -172,14 +173,16 @@ func (w webhooks) handleEvents(x *exchange) error {
 	if err != nil {
 		return err
 	}
+	stream, done := w.endpoints.Stream(x.r.Context(), id)
+	defer done()
 	beginStream(x)
 	for writeEvents(x, events) == nil {
-		events, err = w.endpoints.Fetch(x.r.Context(), holderOf(x), id, heartbeat)
+		events, err = w.endpoints.Fetch(stream, holderOf(x), id, heartbeat)
 		if err == nil {
 			_, err = w.holder(x) // the key may have been revoked meanwhile
 		}
 		if err != nil {
-			return nil //nolint:nilerr // the listener begins another stream, and is told why there
+			return nil // the listener begins another stream, and is told why there
 		}
 	}
 	return nil // a listener that is gone is no fault of ours

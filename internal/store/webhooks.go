@@ -13,6 +13,15 @@ import (
 // TopicDeliveries is woken when a delivery becomes due at once.
 const TopicDeliveries = "deliveries"
 
+// TopicsOfDelivery returns what is woken when a delivery to the endpoint becomes due at once: TopicDeliveries, and a topic of
+// the endpoint's own.
+func TopicsOfDelivery(endpoint string) []string {
+	return []string{TopicDeliveries, TopicDeliveriesTo(endpoint)}
+}
+
+// TopicDeliveriesTo is woken when a delivery to the endpoint becomes due at once.
+func TopicDeliveriesTo(endpoint string) string { return TopicDeliveries + " " + endpoint }
+
 // Webhooks keeps endpoints, and the outbox: one delivery for each end of a task and each endpoint that wants it,
 // written in the commit that ends the task. An endpoint that was recorded before the task ended misses no end.
 type Webhooks interface {

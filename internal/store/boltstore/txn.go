@@ -77,7 +77,7 @@ func (x *txn) publish() {
 }
 
 // wake rings the topic once the group is committed; one ring too many does no harm.
-func (x *txn) wake(topic string) { x.topics = append(x.topics, topic) }
+func (x *txn) wake(topics ...string) { x.topics = append(x.topics, topics...) }
 
 // wakeQueue rings for claims, if a task can be claimed: a task may be new in the queue, or a cap may have become
 // free.

@@ -21,7 +21,7 @@ func (x *txn) notify(before, after *task.Task) error {
 		if err := x.putDelivery(o); err != nil {
 			return err
 		}
-		x.wake(store.TopicDeliveries)
+		x.wake(store.TopicsOfDelivery(o.Endpoint)...)
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func (db *DB) UpdateEndpoint(ctx context.Context, id string, change func(*webhoo
 		if err := store.ChangeEndpoint(&e, change); err != nil {
 			return err
 		}
-		x.wake(store.TopicDeliveries)
+		x.wake(store.TopicsOfDelivery(id)...)
 		return x.setEndpoint(id, &e)
 	}})
 	if err != nil {
@@ -190,7 +190,7 @@ func (db *DB) Replay(ctx context.Context, s task.Scope, endpoint, event string) 
 		if db.outbox.endpoints[endpoint].Scope != s {
 			return o, store.ErrNotFound
 		}
-		x.wake(store.TopicDeliveries)
+		x.wake(store.TopicsOfDelivery(endpoint)...)
 		return o.Replay(x.wall), nil
 	})
 }

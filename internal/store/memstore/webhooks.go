@@ -19,7 +19,7 @@ type deliveryKey struct{ endpoint, event string }
 func (db *DB) notify(before, after *task.Task) {
 	for _, o := range store.Deliveries(before, after, db.endpointsOf(after.Scope)) {
 		db.deliveries[deliveryKey{o.Endpoint, o.Event.ID}] = o
-		db.bell.Ring(store.TopicDeliveries)
+		db.bell.Ring(store.TopicsOfDelivery(o.Endpoint)...)
 	}
 }
 
@@ -88,7 +88,7 @@ func (db *DB) UpdateEndpoint(ctx context.Context, id string, change func(*webhoo
 		return webhook.Endpoint{}, err
 	}
 	db.endpoints[id] = e
-	db.bell.Ring(store.TopicDeliveries)
+	db.bell.Ring(store.TopicsOfDelivery(id)...)
 	return e, nil
 }
 
@@ -209,7 +209,7 @@ func (db *DB) Replay(ctx context.Context, s task.Scope, endpoint, event string) 
 		return store.ErrNotFound
 	}
 	db.deliveries[k] = o.Replay(db.wall())
-	db.bell.Ring(store.TopicDeliveries)
+	db.bell.Ring(store.TopicsOfDelivery(endpoint)...)
 	return nil
 }
 

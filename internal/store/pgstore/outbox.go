@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"unitask/internal/store"
 	"unitask/internal/task"
@@ -44,11 +43,13 @@ func (x *txn) writeDeliveries(b *pgx.Batch) error {
 		JOIN {s}.endpoints e ON e.account = t.account AND e.mode = t.mode
 		WHERE e.told AND (e.states = '{}' OR t.state = ANY(e.states)) AND (e.patterns = '{}' OR EXISTS (
 			SELECT FROM unnest(e.patterns) p WHERE p IN ('*', t.capability) OR (p LIKE '%.*' AND starts_with(t.capability, left(p, -1)))))
-		FOR KEY SHARE OF e`), accounts, modes, capabilities, states, events, due, records).Exec(func(done pgconn.CommandTag) error {
-		if done.RowsAffected() > 0 {
-			x.rings = append(x.rings, store.TopicDeliveries)
-		}
-		return nil
+		FOR KEY SHARE OF e RETURNING endpoint`), accounts, modes, capabilities, states, events, due, records).Query(func(rows pgx.Rows) error {
+		var endpoint string
+		_, err := pgx.ForEachRow(rows, []any{&endpoint}, func() error {
+			x.rings = append(x.rings, store.TopicsOfDelivery(endpoint)...)
+			return nil
+		})
+		return err
 	})
 	return nil
 }

@@ -92,7 +92,7 @@ func (db *DB) UpdateEndpoint(ctx context.Context, id string, change func(*webhoo
 	if err != nil {
 		return webhook.Endpoint{}, err
 	}
-	db.bell.Ring(store.TopicDeliveries)
+	db.bell.Ring(store.TopicsOfDelivery(id)...)
 	return e, nil
 }
 
@@ -210,7 +210,7 @@ func (db *DB) Replay(ctx context.Context, s task.Scope, endpoint, event string) 
 	err := db.changeDelivery(ctx, endpoint, event, `EXISTS (SELECT FROM {s}.endpoints WHERE id = $1 AND account = $4 AND mode = $5)`,
 		[]any{s.Account, string(s.Mode)}, func(o store.Outgoing, now time.Time) (store.Outgoing, error) { return o.Replay(now), nil })
 	if err == nil {
-		db.bell.Ring(store.TopicDeliveries)
+		db.bell.Ring(store.TopicsOfDelivery(endpoint)...)
 	}
 	return err
 }
