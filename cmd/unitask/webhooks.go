@@ -129,8 +129,8 @@ func webhookState(t *terminal, w api.Webhook) cell {
 		return cell{human: "open", plain: "open", style: t.style.good}
 	}
 	text := "disabled"
-	if *w.Disabled == "gone" {
-		text = "gone"
+	if *w.Disabled != "asked" {
+		text = *w.Disabled // gone, or full
 	}
 	return cell{human: text, plain: text, style: t.style.bad}
 }

@@ -151,11 +151,14 @@ func (g *Gateway) upkeep(ctx context.Context, sweep func(context.Context)) {
 }
 
 func (g *Gateway) sweepTasks(ctx context.Context) {
-	for ctx.Err() == nil {
+	for waiting := store.MaxWaiting; ctx.Err() == nil; waiting = 0 {
 		l := g.limits.Load()
-		s, err := g.store.Sweep(ctx, store.SweepRequest{Retention: l.Retention, Usage: l.Usage, Limit: sweepBatch})
+		s, err := g.store.Sweep(ctx, store.SweepRequest{Retention: l.Retention, Usage: l.Usage, Limit: sweepBatch, Waiting: waiting})
 		if err != nil {
 			g.log.Error("removing old tasks failed", slog.Any("error", err))
+		}
+		for _, id := range s.Disabled {
+			g.log.Warn("too many deliveries wait for a webhook, which is disabled", slog.String("endpoint_id", id))
 		}
 		if err != nil || s.Removed == 0 {
 			return

@@ -79,7 +79,7 @@ func (d *Endpoints) Get(ctx context.Context, h Holder, id string) (api.Webhook, 
 	return webhookOf(e, d.Now()), nil
 }
 
-// Update changes an endpoint. One that was gone is told again when Disabled is false.
+// Update changes an endpoint. One that was disabled is told again when Disabled is false.
 func (d *Endpoints) Update(ctx context.Context, h Holder, id string, u api.WebhookUpdate) (api.Webhook, error) {
 	return d.update(ctx, h, id, func(e *webhook.Endpoint) error {
 		if u.URL != nil {
@@ -101,10 +101,11 @@ func (d *Endpoints) Update(ctx context.Context, h Holder, id string, u api.Webho
 			e.States = slices.Clone(*u.States)
 		}
 		if u.Disabled != nil {
-			e.Disabled = ""
+			why := webhook.Disabled("")
 			if *u.Disabled {
-				e.Disabled = webhook.DisabledAsked
+				why = webhook.DisabledAsked
 			}
+			e.SetDisabled(why, d.Now().UTC())
 		}
 		return d.check(h, e)
 	})

@@ -9,6 +9,7 @@ import (
 
 	"unitask/internal/artifact"
 	"unitask/internal/notify"
+	"unitask/internal/store"
 	"unitask/internal/webhook"
 )
 
@@ -59,4 +60,25 @@ func TestNamesTellNothing(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestReplaySchedule: a delivery that was given up after ten attempts gets more than one when it is replayed.
+func TestReplaySchedule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.endpoint("bad", status(500))
+		w.add("whe_bad", "e")
+		given := w.deliveries[0]
+		given.State, given.Attempts = webhook.Failed, make([]webhook.Attempt, webhook.MaxAttempts)
+		w.sender.Start()
+		defer w.stop()
+		if err := w.Replay(t.Context(), scope, "whe_bad", "e"); err != nil {
+			t.Fatal(err)
+		}
+		w.Ring(store.TopicDeliveries)
+		time.Sleep(time.Hour)
+		if n := len(w.requests("bad")); n != 4 || w.states()["e"] != webhook.Waiting {
+			t.Errorf("an hour after the replay: %d attempts, %v", n, w.states())
+		}
+	})
 }

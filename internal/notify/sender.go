@@ -272,7 +272,7 @@ func (s *Sender) disable(ctx context.Context, gone webhook.Endpoint) {
 	id := gone.ID
 	_, err := s.Store.UpdateEndpoint(ctx, id, func(e *webhook.Endpoint) error {
 		if e.Disabled == "" && e.URL == gone.URL {
-			e.Disabled = webhook.DisabledGone
+			e.SetDisabled(webhook.DisabledGone, s.Now().UTC())
 		}
 		return nil
 	})

@@ -15,7 +15,7 @@ func webhookOf(e webhook.Endpoint, now time.Time) api.Webhook {
 		States: append([]task.State{}, e.States...), CreatedAt: api.Timestamp{Time: e.CreatedAt},
 	}
 	if e.Disabled != "" {
-		out.Disabled = new(string(e.Disabled))
+		out.Disabled, out.DisabledAt = new(string(e.Disabled)), api.TimestampOf(e.Since)
 	}
 	if e.Retiring != nil && now.Before(*e.Retiring) {
 		out.OldSecretUntil = api.TimestampOf(e.Retiring)

@@ -14,6 +14,18 @@ import (
 // DeliveryLife is how long a delivery stays after its last attempt, or its task's end.
 const DeliveryLife = 7 * 24 * time.Hour
 
+// MaxWaiting is about how many deliveries may wait for an endpoint: a sweep disables one with more, so that a receiver that
+// is dead doesn't fill the store. Those that wait stay; the ends from then on are told to it no more.
+const MaxWaiting = 100_000
+
+// openedGrace is how long an endpoint that was opened again may catch up before it is looked at.
+const openedGrace = time.Hour
+
+// TooFull reports whether a sweep disables the endpoint, for which so many deliveries wait.
+func (r SweepRequest) TooFull(e webhook.Endpoint, waiting int, now time.Time) bool {
+	return r.Waiting > 0 && waiting > r.Waiting && e.Disabled == "" && (e.Since == nil || now.Sub(*e.Since) > openedGrace)
+}
+
 // keptAttempts is how many attempts a delivery remembers: replays have no end.
 const keptAttempts = 20
 

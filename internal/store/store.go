@@ -270,13 +270,17 @@ type SweepRequest struct {
 	Retention time.Duration
 	Usage     time.Duration // how long sums of usage stay; 0: for ever
 	Limit     int
+	// Waiting is how many deliveries may wait for an endpoint, usually MaxWaiting: one with more is disabled. 0: no endpoint
+	// is looked at.
+	Waiting int
 }
 
 // Swept is the work of a step.
 type Swept struct {
 	Removed int // tasks, counters, sums of usage, links and sessions that have expired
 	// Longest is the longest time that one of its steps blocked all other operations, 0 if they don't block.
-	Longest time.Duration
+	Longest  time.Duration
+	Disabled []string // endpoints for which more deliveries waited than may
 }
 
 // Stats are the counts that the engine has without a scan.

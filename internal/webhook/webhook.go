@@ -28,6 +28,7 @@ type Endpoint struct {
 	Generation   int          `json:"generation"`             // of its secret, from 1
 	Retiring     *time.Time   `json:"retiring,omitempty"`     // until then the secret before signs too
 	Disabled     Disabled     `json:"disabled,omitempty"`
+	Since        *time.Time   `json:"since,omitempty"` // when it was disabled, or opened again
 	CreatedAt    time.Time    `json:"created_at"`
 	ExpiresAt    *time.Time   `json:"expires_at,omitempty"` // of a listener, put off by each fetch
 }
@@ -42,7 +43,15 @@ type Disabled string
 const (
 	DisabledAsked Disabled = "asked" // by its account
 	DisabledGone  Disabled = "gone"  // it answered 410
+	DisabledFull  Disabled = "full"  // too many deliveries wait for it
 )
+
+// SetDisabled disables the endpoint for a reason, or opens it again for "".
+func (e *Endpoint) SetDisabled(why Disabled, now time.Time) {
+	if e.Disabled != why {
+		e.Disabled, e.Since = why, &now
+	}
+}
 
 // Event is the end of a task, or a test without one, whose State is "".
 type Event struct {

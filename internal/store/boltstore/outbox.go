@@ -146,6 +146,14 @@ func (o *outbox) set(endpoint, event string, w *wait) (back func()) {
 	}
 }
 
+// waiting returns how many deliveries wait for an endpoint.
+func (o *outbox) waiting(endpoint string) int {
+	if q := o.queues[endpoint]; q != nil {
+		return len(q.waits)
+	}
+	return 0
+}
+
 // due returns at most limit deliveries of an endpoint that are due, in their order. No more than each are leased at once.
 func (o *outbox) due(endpoint string, now time.Time, each, limit int) (found []*waiting) {
 	q := o.queues[endpoint]

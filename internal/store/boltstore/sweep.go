@@ -58,6 +58,11 @@ func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, err
 		rows, err = db.findExpired(ctx, r, limit)
 	}
 	s := store.Swept{}
+	if r.Waiting > 0 {
+		if s.Disabled, err = db.disableFull(ctx, r); err != nil {
+			return s, err
+		}
+	}
 	if err = db.removeAll(ctx, rows, &s); err != nil || r.Retention <= 0 {
 		return s, err
 	}

@@ -262,6 +262,25 @@ func deliveryPage(ctx context.Context, r *reader, q store.DeliveryQuery) (page s
 	return page, nil
 }
 
+// disableFull disables the endpoints for which too many deliveries wait, and returns them.
+func (db *DB) disableFull(ctx context.Context, r store.SweepRequest) (ids []string, err error) {
+	err = db.do(ctx, &op{writes: true, frees: true, run: func(x *txn) error {
+		ids = nil
+		for _, e := range db.outbox.all() {
+			if !r.TooFull(e, db.outbox.waiting(e.ID), x.wall) {
+				continue
+			}
+			e.SetDisabled(webhook.DisabledFull, x.wall)
+			if err := x.setEndpoint(e.ID, &e); err != nil {
+				return err
+			}
+			ids = append(ids, e.ID)
+		}
+		return nil
+	}})
+	return ids, err
+}
+
 // expiredListeners returns at most limit listeners whose time is over.
 func (r *reader) expiredListeners(now time.Time, limit int) (rows []expired, _ error) {
 	for k, v := range r.ascend(bucketEndpoints, nil, nil) {

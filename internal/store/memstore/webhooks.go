@@ -213,6 +213,24 @@ func (db *DB) Replay(ctx context.Context, s task.Scope, endpoint, event string) 
 	return nil
 }
 
+// disableFull disables the endpoints for which too many deliveries wait, and returns them.
+func (db *DB) disableFull(r store.SweepRequest, now time.Time) (ids []string) {
+	waiting := map[string]int{}
+	for _, o := range db.deliveries {
+		if o.State == webhook.Waiting {
+			waiting[o.Endpoint]++
+		}
+	}
+	for _, e := range db.endpointsOf(task.Scope{}) {
+		if r.TooFull(e, waiting[e.ID], now) {
+			e.SetDisabled(webhook.DisabledFull, now)
+			db.endpoints[e.ID] = e
+			ids = append(ids, e.ID)
+		}
+	}
+	return ids
+}
+
 // sweepWebhooks removes at most limit listeners whose time is over and deliveries that have been kept for long enough, and
 // returns how many.
 func (db *DB) sweepWebhooks(now time.Time, limit int) (removed int) {

@@ -256,6 +256,7 @@ func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, err
 	s.Removed += db.sweepUsage(r.Usage, limit-s.Removed)
 	s.Removed += db.sweepSessions(limit - s.Removed)
 	s.Removed += db.sweepWebhooks(db.wall(), limit-s.Removed)
+	s.Disabled = db.disableFull(r, db.wall())
 	return s, nil
 }
 

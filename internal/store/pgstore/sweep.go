@@ -49,7 +49,7 @@ func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, err
 		_, turnErr := s.conn.Exec(context.WithoutCancel(ctx), db.q(`UPDATE {s}.upkeep SET until = '-infinity'`))
 		return errors.Join(err, turnErr)
 	})
-	return store.Swept{Removed: s.removed}, err
+	return store.Swept{Removed: s.removed, Disabled: s.disabled}, err
 }
 
 // sweep is one step of upkeep.
@@ -59,9 +59,16 @@ type sweep struct {
 	now     time.Time
 	limit   int
 	removed int
+
+	disabled []string
 }
 
 func (s *sweep) run(ctx context.Context, r store.SweepRequest) error {
+	if r.Waiting > 0 {
+		if err := s.disableFull(ctx, r); err != nil {
+			return err
+		}
+	}
 	if r.Retention > 0 {
 		if err := s.parts(ctx, r.Retention); err != nil {
 			return err

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -70,30 +72,34 @@ func (db *DB) ListEndpoints(ctx context.Context, s task.Scope) ([]webhook.Endpoi
 // UpdateEndpoint implements store.Webhooks.
 func (db *DB) UpdateEndpoint(ctx context.Context, id string, change func(*webhook.Endpoint) error) (webhook.Endpoint, error) {
 	var e webhook.Endpoint
-	err := db.change(ctx, false, func(tx pgx.Tx) error {
-		var record []byte
-		err := tx.QueryRow(ctx, db.q(`SELECT record FROM {s}.endpoints WHERE id = $1 FOR NO KEY UPDATE`), id).Scan(&record)
-		if err != nil {
-			return err
-		}
-		e = webhook.Endpoint{}
-		if err := json.Unmarshal(record, &e); err != nil {
-			return err
-		}
-		if err := store.ChangeEndpoint(&e, change); err != nil {
-			return err
-		}
-		row, err := endpointRow(e)
-		if err != nil {
-			return err
-		}
-		return execute(ctx, tx, db.q(`UPDATE {s}.endpoints SET (`+endpointColumns+`) = ($1, $2, $3, $4, $5, $6, $7, $8, $9) WHERE id = $1`), row...)
+	err := db.change(ctx, false, func(tx pgx.Tx) (err error) {
+		e, err = db.changeEndpoint(ctx, tx, id, change)
+		return err
 	})
 	if err != nil {
 		return webhook.Endpoint{}, err
 	}
 	db.bell.Ring(store.TopicsOfDelivery(id)...)
 	return e, nil
+}
+
+// changeEndpoint changes an endpoint within a transaction.
+func (db *DB) changeEndpoint(ctx context.Context, tx pgx.Tx, id string, change func(*webhook.Endpoint) error) (e webhook.Endpoint, _ error) {
+	var record []byte
+	if err := tx.QueryRow(ctx, db.q(`SELECT record FROM {s}.endpoints WHERE id = $1 FOR NO KEY UPDATE`), id).Scan(&record); err != nil {
+		return e, err
+	}
+	if err := json.Unmarshal(record, &e); err != nil {
+		return e, err
+	}
+	if err := store.ChangeEndpoint(&e, change); err != nil {
+		return e, err
+	}
+	row, err := endpointRow(e)
+	if err != nil {
+		return e, err
+	}
+	return e, execute(ctx, tx, db.q(`UPDATE {s}.endpoints SET (`+endpointColumns+`) = ($1, $2, $3, $4, $5, $6, $7, $8, $9) WHERE id = $1`), row...)
 }
 
 // deleteBatch is how many deliveries one commit of DeleteEndpoint removes: a long one would hold up the ends of tasks.
@@ -264,4 +270,40 @@ func (db *DB) ListDeliveries(ctx context.Context, q store.DeliveryQuery) (page s
 		return err
 	})
 	return page, err
+}
+
+// disableFull disables the endpoints for which too many deliveries wait. Of an endpoint's, no more are counted than decide.
+func (s *sweep) disableFull(ctx context.Context, r store.SweepRequest) error {
+	rows, err := s.conn.Query(ctx, s.db.q(`SELECT id, waiting FROM {s}.endpoints e, LATERAL (SELECT count(*) AS waiting
+			FROM (SELECT FROM {s}.deliveries d WHERE d.endpoint = e.id AND d.due IS NOT NULL LIMIT $1 + 1) AS few) AS counted
+		WHERE e.told AND waiting > $1 ORDER BY id`), r.Waiting)
+	if err != nil {
+		return err
+	}
+	full := map[string]int{}
+	var id string
+	var waiting int
+	if _, err = pgx.ForEachRow(rows, []any{&id, &waiting}, func() error { full[id] = waiting; return nil }); err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(full)) {
+		disabled := false
+		err := pgx.BeginFunc(ctx, s.conn, func(tx pgx.Tx) error {
+			_, err := s.db.changeEndpoint(ctx, tx, id, func(e *webhook.Endpoint) error {
+				if disabled = r.TooFull(*e, full[id], s.now); disabled {
+					e.SetDisabled(webhook.DisabledFull, s.now.UTC())
+				}
+				return nil
+			})
+			return err
+		})
+		switch {
+		case errors.Is(err, pgx.ErrNoRows): // it was deleted meanwhile
+		case err != nil:
+			return err
+		case disabled:
+			s.disabled = append(s.disabled, id)
+		}
+	}
+	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"unitask/internal/account"
@@ -21,6 +20,7 @@ func webhookTopics() []topic {
 		{"a delivery's life", testDeliveryLife},
 		{"deliveries take turns", testDeliveryTurns},
 		{"deliveries of an account", testDeliveryShare},
+		{"too many deliveries", testTooManyDeliveries},
 		{"deliveries sweep", testDeliverySweep},
 	}
 }
@@ -134,33 +134,6 @@ func testEndpoints(e *env) {
 	all, err := e.hooks().ListEndpoints(ctx, task.Scope{})
 	e.wantErr("ListEndpoints", err, nil)
 	e.wantSame("what is left", all, []webhook.Endpoint{made})
-}
-
-// testMostEndpoints: a scope has a bounded number of endpoints, also if many are made at once; expired ones don't count.
-func testMostEndpoints(e *env) {
-	e.putOwner(acme)
-	ended := e.endpoint("ended", func(w *webhook.Endpoint) { w.URL, w.ExpiresAt = "", new(w.CreatedAt.Add(time.Minute)) })
-	e.lapse(time.Hour)
-	var all sync.WaitGroup
-	outcomes := make([]error, 2*webhook.MaxEndpoints)
-	for i := range outcomes {
-		made := webhook.Endpoint{ID: fmt.Sprint("whe_", i), Scope: acme, URL: "https://example.com/", CreatedAt: e.clock.Now().UTC()}
-		all.Go(func() { outcomes[i] = e.hooks().PutEndpoint(e.Context(), made) })
-	}
-	all.Wait()
-	made := 0
-	for _, err := range outcomes {
-		if err == nil {
-			made++
-		} else {
-			e.wantErr("one too many", err, store.ErrMost)
-		}
-	}
-	e.wantSame("endpoints that were made at once", made, webhook.MaxEndpoints)
-	taken := ended
-	taken.ExpiresAt = nil
-	e.wantErr("an id that is taken", e.hooks().PutEndpoint(e.Context(), taken), store.ErrExists)
-	e.endpoint("test", func(w *webhook.Endpoint) { w.Scope.Mode = task.Test })
 }
 
 // testDeliveries: each end of a task has a delivery for each endpoint that wants it, whichever way it ended, through a
@@ -342,23 +315,6 @@ func testDeliveryTurns(e *env) {
 		}
 		stop()
 	}
-}
-
-// testDeliveryShare: an account gets no place for a delivery while it holds twice as many as are free.
-func testDeliveryShare(e *env) {
-	e.putOwner(acme)
-	e.endpoint("a", nil)
-	e.endpoint("b", nil)
-	var events []string
-	for i := range 3 {
-		events = append(events, e.ended(fmt.Sprint("key-", i)))
-	}
-	e.wantSame("of one that holds enough", named(e.claimDeliveries(store.DeliveryClaim{Limit: 4, Held: map[string]int{acme.Account: 8}})), []string(nil))
-	e.wantSame("of one that holds more than another", named(e.claimDeliveries(store.DeliveryClaim{Limit: 4, Held: map[string]int{acme.Account: 5, "other": 9}})), []string{
-		"whe_a " + events[0],
-	})
-	e.wantSame("of one that holds none", len(e.claimDeliveries(store.DeliveryClaim{Limit: 4, Held: map[string]int{}})), 3)
-	e.wantSame("where accounts aren't counted", len(e.claimDeliveries(store.DeliveryClaim{Limit: 1})), 1)
 }
 
 // testDeliverySweep: deliveries go a week after they ended or were to be sent, listeners with theirs when their time is over.
