@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -43,7 +44,8 @@ type Webhooks interface {
 	// EndDelivery records an attempt and its outcome under a claim; ErrFenced if that isn't the delivery's last one, or has
 	// been ended.
 	EndDelivery(ctx context.Context, ref DeliveryRef, o DeliveryOutcome) error
-	// ListDeliveries returns a page of an endpoint's deliveries, the newest task first. Next is "" at the end.
+	// ListDeliveries returns a page of an endpoint's deliveries, the newest task first. Next is "" at the end. A page of one
+	// state may have fewer than its size, or none, although there are more: it looks at a bounded number of deliveries.
 	ListDeliveries(ctx context.Context, q DeliveryQuery) (DeliveryPage, error)
 	// Replay makes a delivery due at once, whatever its state; its attempts stay, and it is
 	// tried as often as a new one. ErrNotFound for an unknown one.
@@ -107,7 +109,14 @@ type DeliveryQuery struct {
 	State    webhook.DeliveryState // "": all
 	Limit    int
 	Cursor   string
+	Look     int // at so many deliveries at most, if they are of one state; 0: deliveryLook
 }
+
+// deliveryLook is how many deliveries a page of one state looks at: some milliseconds' work.
+const deliveryLook = 2000
+
+// Looks returns how many deliveries a page may look at; false: at as many as it takes.
+func (q DeliveryQuery) Looks() (n int, bounded bool) { return cmp.Or(q.Look, deliveryLook), q.State != "" }
 
 // PageSize returns how many deliveries a page may hold.
 func (q DeliveryQuery) PageSize() int { return ListQuery{Limit: q.Limit}.PageSize() }

@@ -241,15 +241,21 @@ func deliveryPage(ctx context.Context, r *reader, q store.DeliveryQuery) (page s
 	if q.Cursor != "" {
 		high = []byte(deliveryRow(q.Endpoint, q.Cursor))
 	}
-	seen := 0
+	most, bounded := q.Looks()
+	looked, last := 0, ""
 	for k, v := range r.descend(bucketDeliveries, low, high) {
-		if seen++; seen%1000 == 0 && ctx.Err() != nil {
+		if looked++; bounded && looked > most {
+			page.Next = last
+			break
+		}
+		if looked%1000 == 0 && ctx.Err() != nil {
 			return page, ctx.Err()
 		}
 		o, err := readDelivery(k, v)
 		if err != nil {
 			return page, err
 		}
+		last = o.Event.ID
 		if q.State != "" && o.State != q.State {
 			continue
 		}

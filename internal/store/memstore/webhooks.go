@@ -184,8 +184,18 @@ func (db *DB) ListDeliveries(ctx context.Context, q store.DeliveryQuery) (store.
 	if db.endpoints[q.Endpoint].Scope != q.Scope {
 		return page, nil
 	}
+	most, bounded := q.Looks()
+	looked, last := 0, ""
 	for _, o := range slices.Backward(db.deliveriesTo(q.Endpoint)) {
-		if (q.Cursor != "" && o.Event.ID >= q.Cursor) || (q.State != "" && o.State != q.State) {
+		if q.Cursor != "" && o.Event.ID >= q.Cursor {
+			continue
+		}
+		if looked++; bounded && looked > most {
+			page.Next = last
+			break
+		}
+		last = o.Event.ID
+		if q.State != "" && o.State != q.State {
 			continue
 		}
 		if len(page.Deliveries) == q.PageSize() {

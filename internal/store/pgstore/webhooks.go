@@ -252,10 +252,14 @@ func (db *DB) changeDelivery(
 // ListDeliveries implements store.Webhooks.
 func (db *DB) ListDeliveries(ctx context.Context, q store.DeliveryQuery) (page store.DeliveryPage, _ error) {
 	err := db.read(ctx, func(ctx context.Context) error {
-		page = store.DeliveryPage{}
+		last, err := db.lastLooked(ctx, q)
+		if err != nil {
+			return err
+		}
+		page = store.DeliveryPage{Next: last}
 		rows, err := db.pool.Query(ctx, db.q(`SELECT d.endpoint, d.record FROM {s}.deliveries d JOIN {s}.endpoints e ON e.id = d.endpoint
-			WHERE d.endpoint = $1 AND e.account = $2 AND e.mode = $3 AND ($4 = '' OR d.event < $4) AND ($5 = '' OR d.state = $5)
-			ORDER BY d.event DESC LIMIT $6`), q.Endpoint, q.Scope.Account, string(q.Scope.Mode), q.Cursor, string(q.State), q.PageSize()+1)
+			WHERE d.endpoint = $1 AND e.account = $2 AND e.mode = $3 AND ($4 = '' OR d.event < $4) AND ($5 = '' OR d.state = $5) AND d.event >= $7
+			ORDER BY d.event DESC LIMIT $6`), q.Endpoint, q.Scope.Account, string(q.Scope.Mode), q.Cursor, string(q.State), q.PageSize()+1, last)
 		if err != nil {
 			return err
 		}
@@ -270,6 +274,19 @@ func (db *DB) ListDeliveries(ctx context.Context, q store.DeliveryQuery) (page s
 		return err
 	})
 	return page, err
+}
+
+// lastLooked returns the last delivery that the query's page looks at, "" if it may look at all.
+func (db *DB) lastLooked(ctx context.Context, q store.DeliveryQuery) (event string, _ error) {
+	most, bounded := q.Looks()
+	if !bounded {
+		return "", nil
+	}
+	err := db.pool.QueryRow(ctx, db.q(`SELECT coalesce((SELECT max(event) FROM (SELECT d.event FROM {s}.deliveries d JOIN {s}.endpoints e ON e.id = d.endpoint
+		WHERE d.endpoint = $1 AND e.account = $2 AND e.mode = $3 AND ($4 = '' OR d.event < $4)
+		ORDER BY d.event DESC OFFSET $5 LIMIT 2) AS two HAVING count(*) = 2), '')`),
+		q.Endpoint, q.Scope.Account, string(q.Scope.Mode), q.Cursor, most-1).Scan(&event)
+	return event, err
 }
 
 // disableFull disables the endpoints for which too many deliveries wait. Of an endpoint's, no more are counted than decide.

@@ -21,6 +21,7 @@ func webhookTopics() []topic {
 		{"deliveries take turns", testDeliveryTurns},
 		{"deliveries of an account", testDeliveryShare},
 		{"too many deliveries", testTooManyDeliveries},
+		{"deliveries of a state", testDeliveriesByState},
 		{"deliveries sweep", testDeliverySweep},
 	}
 }

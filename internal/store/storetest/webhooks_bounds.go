@@ -96,3 +96,36 @@ func testTooManyDeliveries(e *env) {
 	e.lapse(2 * time.Minute)
 	e.wantSame("after it", sweep(), []string{"whe_1"})
 }
+
+// testDeliveriesByState: a page of one state looks at so many deliveries, and the next one goes on after them.
+func testDeliveriesByState(e *env) {
+	e.putOwner(acme)
+	e.endpoint("1", nil)
+	var events []string
+	for i := range 7 {
+		events = append(events, e.ended(fmt.Sprint("key-", i)))
+	}
+	for _, c := range e.claimDeliveries(store.DeliveryClaim{Limit: 2}) {
+		e.wantErr("EndDelivery", e.hooks().EndDelivery(e.Context(), c.Ref, store.DeliveryOutcome{State: webhook.Failed}), nil)
+	}
+	list := func(state webhook.DeliveryState, look int) (pages [][]string) {
+		q := store.DeliveryQuery{Scope: acme, Endpoint: "whe_1", State: state, Limit: 2, Look: look}
+		for range 10 {
+			page, err := e.hooks().ListDeliveries(e.Context(), q)
+			e.wantErr("ListDeliveries", err, nil)
+			var ids []string
+			for _, d := range page.Deliveries {
+				ids = append(ids, d.Event.ID)
+			}
+			pages = append(pages, ids)
+			if q.Cursor = page.Next; q.Cursor == "" {
+				break
+			}
+		}
+		return pages
+	}
+	e.wantSame("at the end", list(webhook.Failed, 0), [][]string{{events[1], events[0]}})
+	e.wantSame("three at a time", list(webhook.Failed, 3), [][]string{nil, {events[1]}, {events[0]}})
+	e.wantSame("all in one", list(webhook.Failed, 7), [][]string{{events[1], events[0]}})
+	e.wantSame("a full page", list(webhook.Waiting, 3), [][]string{{events[6], events[5]}, {events[4], events[3]}, {events[2]}})
+}
