@@ -31,6 +31,7 @@ type Submission struct {
 	Release        func()         // called once Body isn't read any more, maybe more than once; nil: not needed
 	Wait           *time.Duration // the caller's preference; nil: the capability's own
 	Stream         bool           // the caller wants to follow the task
+	Background     bool           // the caller reads the task later: it is worked on as an asynchronous one, whatever its capability
 	RequestID      string
 	Traceparent    string // valid, "" without one
 }
@@ -239,7 +240,7 @@ func (g *Gateway) newTask(
 	o := &order{size: size, request: supplier.NewRequest(entry, req.Input, req.Parameters), media: checked.media}
 	o.NewTask = store.NewTask{
 		ID: task.NewID(task.PrefixTask, g.now()), Scope: c.Scope(), KeyID: c.Key.ID, Capability: string(req.Capability),
-		Sync: entry.Mode == catalog.Sync, Input: req.Input, Parameters: req.Parameters, Deadline: entry.Deadline,
+		Sync: entry.Mode == catalog.Sync && !s.Background, Input: req.Input, Parameters: req.Parameters, Deadline: entry.Deadline,
 		Price: price, Reserved: price.Most(routes.Bound(c.Key.Mode, req.Capability, size)),
 	}
 	m, texts := g.moderation(c.Key.Mode, entry, req.Input)

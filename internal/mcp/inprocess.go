@@ -19,8 +19,8 @@ type inProcess struct {
 	under   sync.WaitGroup
 }
 
-// forwarded are the headers by which proxies say who calls.
-var forwarded = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Proto"}
+// forwarded are the headers by which proxies say who calls, and the one that names the place in the caller's trace.
+var forwarded = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "Traceparent"}
 
 func newInProcess(handler http.Handler, base *url.URL, outer *http.Request) *inProcess {
 	return &inProcess{handler: handler, base: base, outer: outer}

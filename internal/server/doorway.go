@@ -51,7 +51,7 @@ func (d *doorway) create(x *exchange, sub gateway.Submission, content iter.Seq[[
 	sub.Body, sub.Stream, sub.Wait = call.body, call.stream, nil
 	switch {
 	case call.background:
-		sub.Wait = new(time.Duration(0))
+		sub.Wait, sub.Background = new(time.Duration(0)), !call.stream // a stream's pieces are this node's to tell
 	case !call.stream:
 		sub.Wait = new(doorWait)
 	}

@@ -27,6 +27,7 @@ type bearing struct{ key string }
 func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+b.key)
+	r.Header.Set("Traceparent", aTrace)
 	return http.DefaultTransport.RoundTrip(r)
 }
 
@@ -87,8 +88,8 @@ func TestTools(t *testing.T) {
 	if hello.IsError || !strings.Contains(said(hello), "sandbox") {
 		t.Errorf("text_chat: %q", said(hello))
 	}
-	if got := w.do(request{path: api.PathTasks + "/" + idOf(hello), key: w.test}).task(t); got.State != task.Succeeded {
-		t.Errorf("its task: %+v", got)
+	if got, err := w.Operator.Task(t.Context(), idOf(hello)); err != nil || got.State != task.Succeeded || got.Traceparent != aTrace {
+		t.Errorf("its task: %+v, %v", got, err)
 	}
 	fox := toolCall(t, s, "image_generate", `{"input":{"prompt":"a fox"},"parameters":{"size":"64x64"}}`)
 	if shown, ok := fox.Content[0].(*sdk.ImageContent); fox.IsError || !ok || shown.MIMEType != "image/png" || len(shown.Data) == 0 {
