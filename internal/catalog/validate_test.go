@@ -123,7 +123,7 @@ func TestValidateRefuses(t *testing.T) {
 		},
 		{
 			"image.edit", `{"prompt":"a","images":[{"url":"file:///etc/passwd"},{"url":"https://"},{"artifact":"../x"}]}`, `{}`,
-			"input.images.0.url must be an http or https address\ninput.images.1.url must be an http or https address\ninput.images.2.artifact must be an artifact's id, such as the id of an image in an earlier task's output",
+			"input.images.0.url must be an http or https address\ninput.images.1.url must be an http or https address\ninput.images.2.artifact must be an artifact's id, such as that of an image in an earlier task's output or of an upload",
 		},
 		{"image.edit", `{"prompt":"a","images":[{"url":"https://exa mple.com/"}]}`, `{}`, "input.images.0.url must be an http or https address"},
 		{"image.edit", `{"prompt":"a","images":[` + imageURL + `],"authorization":{}}`, `{}`, "input.authorization.person is required"},

@@ -55,7 +55,7 @@ export type Media = {
 } | {
   url?: never
   data?: never
-  /** The id of an artifact that an earlier task of the same account made. */
+  /** The id of an artifact of the same account, which an earlier task made or an upload is. */
   artifact: string
 })
 

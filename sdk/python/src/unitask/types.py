@@ -65,7 +65,7 @@ class Media(TypedDict, total=False):
     """A media value: exactly one of url, data (with content_type) or artifact."""
 
     artifact: str
-    """The id of an artifact that an earlier task of the same account made."""
+    """The id of an artifact of the same account, which an earlier task made or an upload is."""
     content_type: str
     """The media type of data, such as image/png."""
     data: str
