@@ -22,7 +22,8 @@ Each capability is one tool, its dots as underscores: image.generate is image_ge
 checked by the capability's own schemas. A call waits for its task and tells its progress; after 50
 seconds it hands the task over by its id, for the tools task_get and task_cancel, since clients give a
 call up after 60. Text, small pictures and sounds are part of the answer; other files are links, and
-with -o they are saved too and their paths named.
+with -o they are saved too and their paths named. With --files the tool file_upload sends files of a
+folder ahead, for the media arguments of the others.
 
 The key is found as by every command. What the tools make is paid for by that key.`
 
@@ -32,6 +33,7 @@ const mcpExample = `  unitask mcp install claude-code
 type mcpOptions struct {
 	clientFlags
 	folder   string
+	files    offered
 	metadata metadataFlag
 	limit    time.Duration
 }
@@ -64,6 +66,8 @@ func (o *mcpOptions) addShared(cmd *cobra.Command) {
 	o.metadata.add(cmd, "keep `name=text` with every task, for lists by it; may be given again")
 	cmd.Flags().StringVarP(&o.folder, "output", "o", "", "save the files of results in this `folder` and name their paths")
 	_ = cmd.MarkFlagDirname("output")
+	cmd.Flags().StringArrayVar((*[]string)(&o.files), "files", nil, "let the tool file_upload send files of this `folder`; may be given again")
+	_ = cmd.MarkFlagDirname("files")
 }
 
 func mcpRun(ctx context.Context, t *terminal, o *mcpOptions) error {
@@ -81,6 +85,9 @@ func mcpRun(ctx context.Context, t *terminal, o *mcpOptions) error {
 			return err
 		}
 	}
+	if err := o.files.check(); err != nil {
+		return err
+	}
 	target, err := o.target(ctx)
 	if err != nil {
 		return err
@@ -96,6 +103,7 @@ func mcpRun(ctx context.Context, t *terminal, o *mcpOptions) error {
 	service := o.service(c, target, credential)
 	config := mcp.Config{
 		Client: c, Version: readBuild().Version, Limit: o.limit, Metadata: o.metadata.pairs, Note: t.note,
+		Upload: o.files.upload(c),
 		Begin: func(ctx context.Context, key string, body []byte, onTask func(api.Task)) (mcp.Submission, error) {
 			return service.Begin(ctx, journal.Submission{Key: key, Body: body}, onTask)
 		},

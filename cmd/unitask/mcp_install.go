@@ -186,7 +186,11 @@ func (o *mcpInstallOptions) entry(ctx context.Context, t *terminal, of mcpClient
 	case target.BaseURL != target.Profile.BaseURL:
 		e.Args = append(e.Args, "--base-url", target.BaseURL)
 	}
-	for _, f := range []struct{ flag, path string }{{"--api-key-file", o.keyFile}, {"--output", o.folder}} {
+	paths := []struct{ flag, path string }{{"--api-key-file", o.keyFile}, {"--output", o.folder}}
+	for _, dir := range o.files {
+		paths = append(paths, struct{ flag, path string }{"--files", dir})
+	}
+	for _, f := range paths {
 		if f.path == "" {
 			continue
 		}

@@ -98,9 +98,20 @@ func openUpload(name string) (*uploadFile, error) {
 	if err != nil {
 		return nil, &hint.UsageError{Message: fmt.Sprintf("%s: %v", name, disk.Cause(err))}
 	}
+	file, err := uploadOf(name, f)
+	if err != nil {
+		return nil, &hint.UsageError{Message: name + ": " + disk.Cause(err).Error()}
+	}
+	return file, nil
+}
+
+var errNoRegular = errors.New("is no regular file")
+
+// uploadOf returns an open file as one to send. It closes one that can't be sent.
+func uploadOf(name string, f *os.File) (*uploadFile, error) {
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("is no regular file")
+		err = errNoRegular
 	} else if err == nil && info.Size() == 0 {
 		err = errors.New("is empty")
 	}
@@ -110,7 +121,7 @@ func openUpload(name string) (*uploadFile, error) {
 	}
 	if err != nil {
 		_ = f.Close()
-		return nil, &hint.UsageError{Message: name + ": " + disk.Cause(err).Error()}
+		return nil, err
 	}
 	return &uploadFile{client.File{ReaderAt: f, Bytes: info.Size(), ContentType: kind}, f}, nil
 }

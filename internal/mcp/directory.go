@@ -105,7 +105,7 @@ func (t *tool) describe() string {
 // toolNames returns the tools' names in the order of the directory: dots become underscores, which tools everywhere
 // may have in their names. If that name is taken they become dashes, which no capability's name has.
 func toolNames(all []api.Capability) []string {
-	taken := map[string]bool{toolGet: true, toolCancel: true}
+	taken := map[string]bool{toolGet: true, toolCancel: true, toolUpload: true}
 	names := make([]string, len(all))
 	for i, one := range all {
 		names[i] = strings.ReplaceAll(string(one.Name), ".", "_")

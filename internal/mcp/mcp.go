@@ -40,6 +40,7 @@ type Config struct {
 	Limit    time.Duration                                     // of a call's wait; 0: DefaultLimit
 	Metadata task.Metadata                                     // of every task; no model sees it
 	Save     func(context.Context, api.Task) ([]string, error) // keeps a result's files and returns their paths, in order; nil: files aren't kept
+	Upload   UploadFunc                                        // nil: no tool sends local files
 	Room     func(bytes int64) bool                            // reports whether an answer may carry a file of this size, else it is a link; nil: it may
 	Hint     func(error) string                                // the next step after an error; nil: without
 	Note     func(format string, args ...any)                  // for the person who reads the log; nil: silence
@@ -80,19 +81,30 @@ func New(c Config) *Server {
 	s := &Server{Config: c, tools: map[string]*tool{}}
 	s.protocol = sdk.NewServer(
 		&sdk.Implementation{Name: "unitask", Title: "unitask", Version: c.Version},
-		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{
+		&sdk.ServerOptions{Instructions: instructions + c.fileAdvice(), Capabilities: &sdk.ServerCapabilities{
 			Tools: &sdk.ToolCapabilities{ListChanged: !c.once}, Resources: &sdk.ResourceCapabilities{},
 		}},
 	)
 	s.protocol.AddReceivingMiddleware(s.refreshing)
 	s.addTaskTools()
+	if c.Upload != nil {
+		s.addUploadTool()
+	}
 	s.addResources()
 	return s
 }
 
-const instructions = `Each tool but task_get and task_cancel is one AI capability: it submits a task, waits for it and answers its result.
+const instructions = `Each tool but those of tasks and files is one AI capability: it submits a task, waits for it and answers its result.
 A task that takes long is handed over by its id: call task_get until it has ended. Calls cost money; don't repeat one
-whose task is still running. Media arguments take {"url"}, {"artifact"} with the id of an earlier result, or {"data","content_type"}.`
+whose task is still running. Media arguments take {"url"}, {"artifact"} with the id of an earlier result or an upload, or {"data","content_type"}.`
+
+// fileAdvice says how a local file comes to the service.
+func (c *Config) fileAdvice() string {
+	if c.Upload != nil {
+		return "\nA local file is sent by " + toolUpload + " first, which answers the id of its artifact."
+	}
+	return "\nA local file becomes an artifact outside of these tools: `unitask upload FILE` prints its id, and POST " + api.PathUploads + " begins an upload."
+}
 
 // Run answers on in and out until in ends or ctx does. A key that the service refuses is an error at
 // once; a service that can't be reached is asked again at each listing.

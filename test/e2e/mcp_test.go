@@ -1,8 +1,10 @@
 package e2e_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -87,6 +89,8 @@ func TestMCP(t *testing.T) {
 		t.Errorf("wrong arguments: %+v", wrong)
 	}
 
+	h.inspectUpload()
+
 	// A task of 6 seconds outlasts a call that may take 3, and is one task all the time.
 	slow := h.inspectCall("3s", "image_generate", `input={"prompt":"@slow:6s a fox"}`)
 	id, _ := slow.Meta["unitask/task_id"].(string)
@@ -108,6 +112,25 @@ func TestMCP(t *testing.T) {
 	}
 	if now.State != task.Canceled {
 		t.Errorf("the canceled task is %s", now.State)
+	}
+}
+
+// inspectUpload sends a file that no argument could hold, and uses it.
+func (h *host) inspectUpload() {
+	h.T.Helper()
+	if err := os.WriteFile(filepath.Join(h.Dir, "notes.txt"), bytes.Repeat([]byte("a fox and an owl\n"), 1<<17), 0o600); err != nil {
+		h.T.Fatal(err)
+	}
+	var sent toolAnswer
+	h.foreign(&sent, npmTool(h.T, "mcp-inspector"), "--cli", harness.Binary(), "mcp", "--files", h.Dir,
+		"--method", "tools/call", "--tool-name", "file_upload", "--tool-arg", "path=notes.txt")
+	var file struct{ Artifact string }
+	if sent.IsError || len(sent.Content) != 1 || json.Unmarshal([]byte(sent.Content[0].Text), &file) != nil || file.Artifact == "" {
+		h.T.Fatalf("file_upload: %+v", sent)
+	}
+	input := `input={"messages":[{"role":"user","content":[{"type":"text","text":"What is it?"},{"type":"document","document":{"artifact":"` + file.Artifact + `"}}]}]}`
+	if read := h.inspectCall("50s", "text_chat", input); read.IsError {
+		h.T.Errorf("a chat about the file: %+v", read)
 	}
 }
 
