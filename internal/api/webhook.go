@@ -23,7 +23,7 @@ type Webhook struct {
 	Description    string       `json:"description"`
 	Capabilities   []string     `json:"capabilities"` // patterns; empty: all
 	States         []task.State `json:"states"`       // terminal ones; empty: all
-	Disabled       *string      `json:"disabled"`     // null, "asked", "gone" or "full"
+	Disabled       *string      `json:"disabled"`     // null, "asked", "gone", "full" or "operator"
 	DisabledAt     *Timestamp   `json:"disabled_at"`  // from then on it was told of no end
 	CreatedAt      Timestamp    `json:"created_at"`
 	OldSecretUntil *Timestamp   `json:"old_secret_until"` // both secrets sign until then

@@ -101,11 +101,9 @@ func (d *Endpoints) Update(ctx context.Context, h Holder, id string, u api.Webho
 			e.States = slices.Clone(*u.States)
 		}
 		if u.Disabled != nil {
-			why := webhook.Disabled("")
-			if *u.Disabled {
-				why = webhook.DisabledAsked
+			if err := ask(e, *u.Disabled, d.Now().UTC()); err != nil {
+				return err
 			}
-			e.SetDisabled(why, d.Now().UTC())
 		}
 		return d.check(h, e)
 	})

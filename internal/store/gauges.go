@@ -17,6 +17,18 @@ type Loader interface {
 	InFlight(ctx context.Context) (map[string]int, error)
 }
 
+// Backlogger is an optional interface of an engine: the deliveries that wait.
+type Backlogger interface {
+	// Backlog counts them by endpoint, without those that have none.
+	Backlog(ctx context.Context) (map[string]Backlog, error)
+}
+
+// Backlog is the deliveries of an endpoint that wait.
+type Backlog struct {
+	Waiting int64
+	Oldest  time.Time // when the task ended that was accepted first of theirs
+}
+
 // Gauges is how an engine stands at a moment.
 type Gauges struct {
 	Stats

@@ -116,7 +116,9 @@ type DeliveryQuery struct {
 const deliveryLook = 2000
 
 // Looks returns how many deliveries a page may look at; false: at as many as it takes.
-func (q DeliveryQuery) Looks() (n int, bounded bool) { return cmp.Or(q.Look, deliveryLook), q.State != "" }
+func (q DeliveryQuery) Looks() (n int, bounded bool) {
+	return cmp.Or(q.Look, deliveryLook), q.State != ""
+}
 
 // PageSize returns how many deliveries a page may hold.
 func (q DeliveryQuery) PageSize() int { return ListQuery{Limit: q.Limit}.PageSize() }

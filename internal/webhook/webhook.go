@@ -41,14 +41,16 @@ type Disabled string
 
 // The reasons.
 const (
-	DisabledAsked Disabled = "asked" // by its account
-	DisabledGone  Disabled = "gone"  // it answered 410
-	DisabledFull  Disabled = "full"  // too many deliveries wait for it
+	DisabledAsked    Disabled = "asked"    // by its account
+	DisabledGone     Disabled = "gone"     // it answered 410
+	DisabledFull     Disabled = "full"     // too many deliveries wait for it
+	DisabledOperator Disabled = "operator" // by the operator, who alone enables it
 )
 
-// SetDisabled disables the endpoint for a reason, or opens it again for "".
+// SetDisabled disables the endpoint for a reason, or opens it again for "". What the operator disabled keeps that reason
+// until it is opened.
 func (e *Endpoint) SetDisabled(why Disabled, now time.Time) {
-	if e.Disabled != why {
+	if e.Disabled != why && (e.Disabled != DisabledOperator || why == "") {
 		e.Disabled, e.Since = why, &now
 	}
 }
