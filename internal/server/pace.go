@@ -31,7 +31,7 @@ func newPaces(now func() time.Time) *paces {
 	return &paces{now: now, by: map[string]*rate.Limiter{}, used: map[string]time.Time{}}
 }
 
-// check refuses a request if too many before it brought nothing.
+// check refuses a request if too many before it brought no bytes.
 func (p *paces) check(id string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

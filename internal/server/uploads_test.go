@@ -210,7 +210,7 @@ func TestUploadBytesRefuses(t *testing.T) {
 	}
 }
 
-// TestUploadPace bounds the requests with an upload's signed address that bring nothing, and no others.
+// TestUploadPace bounds the requests with an upload's signed address that bring no bytes, and no others.
 func TestUploadPace(t *testing.T) {
 	var later atomic.Int64
 	start := time.Now()

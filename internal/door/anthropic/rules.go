@@ -8,7 +8,7 @@ const unknownHere = "can't be honoured here; leave it out"
 // taken members have a place in a task.
 func taken([]byte) string { return "" }
 
-// noEffect members say nothing about the answer: they are for caches, or bookkeeping of Anthropic's.
+// noEffect members change no answer: they are for caches, or bookkeeping of Anthropic's.
 func noEffect([]byte) string { return "" }
 
 // messageMembers has a decision for each member of a message's request.

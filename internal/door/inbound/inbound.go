@@ -41,7 +41,7 @@ func Only(values ...string) Rule {
 	}
 }
 
-// Body is a request's body that is read. The zero value has nothing wrong.
+// Body is a request's body that is read. The zero value has no problem.
 type Body struct {
 	problems []fault.Detail
 }
