@@ -3,17 +3,20 @@ package server_test
 import (
 	"bytes"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
 
 	"unitask/internal/api"
+	"unitask/internal/catalog"
 	"unitask/internal/door/anthropic"
 	"unitask/internal/door/openai"
 	"unitask/internal/fault"
 	"unitask/internal/supplier/openapicheck"
 	"unitask/internal/task"
+	"unitask/test/fixture"
 )
 
 // publishedByAnthropic is Anthropic's document.
@@ -41,7 +44,7 @@ func ofAnthropic(req *http.Request, resp *http.Response, body []byte) []string {
 		return problems
 	}
 	path := req.URL.Path
-	if path == anthropic.PathCount || strings.HasPrefix(path, anthropic.PathModels+"/") || bytes.Contains(body, []byte("event: error")) {
+	if req.Method == http.MethodHead || path == anthropic.PathCount || strings.HasPrefix(path, anthropic.PathModels+"/") || bytes.Contains(body, []byte("event: error")) {
 		return problems // the document has no such answer
 	}
 	d, err := publishedByAnthropic()
@@ -164,5 +167,102 @@ func TestAnthropicRetry(t *testing.T) {
 	}
 	if r := w.atAnthropic(anthropic.PathMessages, w.test, asked("other"), api.HeaderIdempotencyKey, key); r.StatusCode != http.StatusConflict || r.Header.Get(openai.HeaderShouldRetry) != "false" {
 		t.Errorf("a conflict: %s", r.Status)
+	}
+}
+
+// TestAnthropicPages pages through the models, forth and back.
+func TestAnthropicPages(t *testing.T) {
+	w := newWorld(t, options{anthropic: true, models: map[catalog.Name][]string{"text.chat": {"a", "b", "c"}}})
+	for _, tt := range []struct {
+		query string
+		ids   string
+		more  bool
+	}{
+		{"", "text.chat a b c", false},
+		{"?limit=3&beta=true", "text.chat a b", true},
+		{"?limit=2&after_id=a", "b c", false},
+		{"?limit=1&after_id=a", "b", true},
+		{"?after_id=c", "", false},
+		{"?limit=1&before_id=b", "a", true},
+		{"?limit=2&before_id=b", "text.chat a", false},
+		{"?before_id=text.chat", "", false},
+	} {
+		page := decode[anthropic.Models](t, w.atAnthropic(anthropic.PathModels+tt.query, w.test, ""))
+		var ids []string
+		for _, m := range page.Data {
+			ids = append(ids, m.ID)
+		}
+		if got := strings.Join(ids, " "); got != tt.ids || page.HasMore != tt.more {
+			t.Errorf("%s: %q, more %t", tt.query, got, page.HasMore)
+		}
+		if len(ids) == 0 && (page.FirstID != nil || page.LastID != nil) || len(ids) > 0 && (*page.FirstID != ids[0] || *page.LastID != ids[len(ids)-1]) {
+			t.Errorf("%s: from %v to %v", tt.query, page.FirstID, page.LastID)
+		}
+	}
+	for query, param := range map[string]string{
+		"?limit=0": "limit", "?limit=1001": "limit", "?limit=x": "limit", "?after_id=z": "after_id", "?before_id=z": "before_id", "?after_id=a&before_id=c": "before_id",
+	} {
+		r := w.atAnthropic(anthropic.PathModels+query, w.test, "")
+		if e := decode[anthropic.ErrorResponse](t, r).Error; r.StatusCode != http.StatusBadRequest || e.Param != param {
+			t.Errorf("%s: %s %+v", query, r.Status, e)
+		}
+	}
+}
+
+// TestAnthropicVersions takes the versions that are known, and none.
+func TestAnthropicVersions(t *testing.T) {
+	w := newWorld(t, options{anthropic: true})
+	for _, version := range []string{"2023-06-01", "2026-10-21", ""} {
+		if r := w.atAnthropic(anthropic.PathModels, w.test, "", "Anthropic-Version", version); r.StatusCode != http.StatusOK {
+			t.Errorf("version %q: %s", version, r.Status)
+		}
+	}
+	for _, path := range []string{anthropic.PathModels, anthropic.PathModels + "/text.chat"} {
+		r := w.do(request{method: http.MethodHead, path: path, header: map[string]string{"X-Api-Key": w.test}})
+		if r.StatusCode != http.StatusOK || len(r.body) > 0 || r.Header.Get(anthropic.HeaderRequestID) == "" {
+			t.Errorf("HEAD %s: %s %q", path, r.Status, r.body)
+		}
+	}
+}
+
+func TestAnthropicIsOff(t *testing.T) {
+	w := newWorld(t, options{openAI: true})
+	for _, path := range []string{anthropic.PathModels, anthropic.PathMessages, anthropic.Root} {
+		if r := w.do(request{path: path, key: w.test}); r.StatusCode != http.StatusNotFound || r.error(t).Error.Code != fault.NotFound {
+			t.Errorf("%s: %s", path, r.Status)
+		}
+	}
+	if r := w.do(request{path: openai.PathModels, header: map[string]string{"X-Api-Key": w.test}}); r.StatusCode != http.StatusUnauthorized {
+		t.Errorf("the header at another door: %s", r.Status)
+	}
+}
+
+// TestAnthropicKeyStaysSecret finds the keys of x-api-key in no line of the log, at its finest level, and in no answer.
+func TestAnthropicKeyStaysSecret(t *testing.T) {
+	log := &fixture.Log{}
+	w := newWorld(t, options{anthropic: true, logger: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	const wrong = "svc_test_0123456789abcdefghijklmnopqrstuvwxyz"
+	var said strings.Builder
+	for _, r := range []response{
+		w.atAnthropic(anthropic.PathModels, w.test, ""),
+		w.atAnthropic(anthropic.PathMessages, w.live, asked("hello")),
+		w.atAnthropic(anthropic.PathMessages, w.test, asked("@fail:PROVIDER_UNAVAILABLE", `"stream":true`)),
+		w.atAnthropic(anthropic.PathMessages, w.test, `{"model":`),
+		w.atAnthropic(anthropic.PathModels, wrong, ""),
+		w.atAnthropic(anthropic.PathModels, wrong, "", "Authorization", "Bearer "+w.test),
+		w.atAnthropic(anthropic.Root+"v1/files", w.test, ""),
+	} {
+		said.Write(r.body)
+		for name, values := range r.Header {
+			said.WriteString(name + strings.Join(values, " "))
+		}
+	}
+	if !strings.Contains(log.String(), anthropic.PathMessages) {
+		t.Fatalf("the log tells nothing of the requests: %s", log)
+	}
+	for _, key := range []string{w.test, w.live, wrong} {
+		if strings.Contains(log.String(), key) || strings.Contains(said.String(), key) {
+			t.Errorf("%s… is in the log or an answer", key[:12])
+		}
 	}
 }

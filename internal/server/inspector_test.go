@@ -30,9 +30,10 @@ import (
 // inspector judges every response of the suite: the published document, the request's id, the caching and the error's
 // shape, and that no text names a supplier.
 type inspector struct {
-	t      testing.TB
-	next   http.RoundTripper
-	openAI bool // OpenAI's door is open
+	t         testing.TB
+	next      http.RoundTripper
+	openAI    bool // OpenAI's door is open
+	anthropic bool // or Anthropic's
 }
 
 // contract is the published document, ready to validate with.
@@ -84,7 +85,7 @@ func (i *inspector) RoundTrip(req *http.Request) (*http.Response, error) {
 	problems := leaks(req, resp, body)
 	if i.openAI && strings.HasPrefix(req.URL.Path, openai.Root) {
 		problems = append(problems, ofOpenAI(req, resp, body)...)
-	} else if strings.HasPrefix(req.URL.Path, anthropic.Root) {
+	} else if i.anthropic && strings.HasPrefix(req.URL.Path, anthropic.Root) {
 		problems = append(problems, ofAnthropic(req, resp, body)...)
 	} else {
 		problems = slices.Concat(problems, common(judged, resp, body), valid(judged, resp, body))

@@ -334,6 +334,26 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// TestErrors has errors in Anthropic's shape. One of a thread says so as Anthropic's libraries understand it.
+func TestErrors(t *testing.T) {
+	_, thread := anthropic.Messages([]byte(message(`"Hi"`, `"thread":{"type":"create"},"top_k":2`)))
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{fault.New(fault.CapacityExhausted, "busy").WithTask("task_1"), `{"type":"error","error":{"type":"overloaded_error","message":"busy","service_code":"CAPACITY_EXHAUSTED"},"task_id":"task_1","request_id":"req_1"}`},
+		{anthropic.UnknownModel("gpt"), `{"type":"error","error":{"type":"not_found_error","message":"the model \"gpt\" doesn't exist, or isn't callable here with this key",` +
+			`"service_code":"NOT_FOUND","param":"model"},"request_id":"req_1"}`},
+		{thread, `{"type":"error","error":{"type":"invalid_request_error","message":"thread can't be kept here; send the whole conversation; top_k can't be honoured here; leave it out",` +
+			`"service_code":"INVALID_REQUEST","param":"thread","details":{"error_code":"thread_unsupported_request","unsupported":["thread"]}},"request_id":"req_1"}`},
+	} {
+		got := fixture.Must(json.Marshal(anthropic.ErrorOf(fault.From(tt.err), "req_1")))(t)
+		if diff := cmp.Diff(tt.want, string(got)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
 // FuzzTranslate holds that any body is refused in words, or becomes a creation that can be decoded, and that the
 // directory's objections to it are about members of the request.
 func FuzzTranslate(f *testing.F) {
