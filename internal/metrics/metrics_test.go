@@ -36,7 +36,7 @@ type gauger struct{ err error }
 func (g gauger) Gauges(context.Context) (store.Gauges, error) {
 	return store.Gauges{
 		Stats: store.Stats{ByState: map[task.State]int64{task.Queued: 3, task.Running: 2}, Bytes: 4096},
-		Free:  1 << 30, Leases: 2, Oldest: 90 * time.Second, Quarantined: 1,
+		Free:  1 << 30, Leases: 2, Oldest: 90 * time.Second, Quarantined: 1, Waiting: 5, Overdue: 2 * time.Second,
 	}, g.err
 }
 

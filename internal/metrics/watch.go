@@ -72,6 +72,8 @@ var (
 	descSize    = desc("store_size_bytes", "The size of the store's files.")
 	descAside   = desc("store_quarantined_rows", "Rows of the database that couldn't be read and were set aside.")
 	descGone    = desc("store_lost_writes_total", "Acknowledged writes that the database had lost when it came back.")
+	descWaiting = desc("webhook_deliveries_waiting", "Deliveries to webhooks that wait for an attempt, also to disabled ones.")
+	descOverdue = desc("webhook_overdue_seconds", "For how long the delivery has been due that should have been sent first; 0 where none is due.")
 	descFree    = desc("store_free_bytes", "What the store may still grow by before new tasks are refused.")
 )
 
@@ -81,7 +83,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 // Describe implements prometheus.Collector.
 func (w *watch) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descTasks, descOldest, descLeases, descWorkers, descSize, descFree, descAside, descGone} {
+	for _, d := range []*prometheus.Desc{descTasks, descOldest, descLeases, descWorkers, descSize, descFree, descAside, descGone, descWaiting, descOverdue} {
 		ch <- d
 	}
 }
@@ -112,5 +114,7 @@ func (w *watch) Collect(ch chan<- prometheus.Metric) {
 	gauge(descSize, float64(g.Bytes))
 	gauge(descFree, float64(g.Free))
 	gauge(descAside, float64(g.Quarantined))
+	gauge(descWaiting, float64(g.Waiting))
+	gauge(descOverdue, g.Overdue.Seconds())
 	ch <- prometheus.MustNewConstMetric(descGone, prometheus.CounterValue, float64(g.Lost))
 }

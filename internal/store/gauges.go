@@ -39,4 +39,7 @@ type Gauges struct {
 	// Lost counts the acknowledged writes that this node found gone since its start, after the database was away.
 	Lost   int64
 	Oldest time.Duration // since the acceptance of the oldest queued task; 0 without one
+
+	Waiting int64         // deliveries that wait, MaxWaiting at most where they are counted for each scrape
+	Overdue time.Duration // of the delivery that has been due for longest, to an endpoint with an address that isn't disabled
 }

@@ -33,7 +33,24 @@ func (db *DB) Gauges(ctx context.Context) (store.Gauges, error) {
 		}
 		return err
 	})
-	return g, err
+	if err != nil {
+		return g, err
+	}
+	return g, db.do(ctx, &op{run: func(x *txn) error {
+		g.Waiting, g.Overdue = db.outbox.gauges(x.wall)
+		return nil
+	}})
+}
+
+// gauges returns how many deliveries wait, and for how long one has been due that may be sent.
+func (o *outbox) gauges(now time.Time) (waiting int64, overdue time.Duration) {
+	for id, q := range o.queues {
+		waiting += int64(len(q.waits))
+		if e := o.endpoints[id]; q.order.len() > 0 && e.Disabled == "" && e.URL != "" {
+			overdue = max(overdue, now.Sub(time.Unix(0, q.order.items[0].due)))
+		}
+	}
+	return waiting, overdue
 }
 
 // oldestQueued returns when the oldest queued task was accepted.

@@ -37,11 +37,19 @@ func (db *DB) Gauges(ctx context.Context) (store.Gauges, error) {
 		}
 		g := store.Gauges{Stats: s, Lost: db.latest.count(), Quarantined: db.broken.count()}
 		var oldest *string
+		var overdue *float64
 		err = db.read(ctx, func(ctx context.Context) error {
 			return db.pool.QueryRow(ctx, db.q(`SELECT pg_database_size(current_database()),
 				(SELECT count(*) FROM {s}.open_tasks WHERE node IS NOT NULL),
-				(SELECT id FROM {s}.open_tasks WHERE state = $1 ORDER BY id LIMIT 1)`), string(task.Queued)).Scan(&g.Bytes, &g.Leases, &oldest)
+				(SELECT id FROM {s}.open_tasks WHERE state = $1 ORDER BY id LIMIT 1),
+				(SELECT count(*) FROM (SELECT FROM {s}.deliveries WHERE due IS NOT NULL LIMIT $2) AS few),
+				(SELECT extract(epoch FROM coalesce($3::timestamptz, clock_timestamp()) - min(first.due))::float8 FROM {s}.endpoints e, LATERAL (
+					SELECT due FROM {s}.deliveries WHERE endpoint = e.id AND due IS NOT NULL ORDER BY due LIMIT 1) AS first
+					WHERE e.told AND e.addressed)`), string(task.Queued), store.MaxWaiting, db.at()).Scan(&g.Bytes, &g.Leases, &oldest, &g.Waiting, &overdue)
 		})
+		if overdue != nil {
+			g.Overdue = max(0, time.Duration(*overdue*float64(time.Second)))
+		}
 		if oldest != nil {
 			g.Oldest = max(0, db.Now().Sub(task.IDTime(*oldest)))
 		}

@@ -22,6 +22,7 @@ func webhookTopics() []topic {
 		{"deliveries of an account", testDeliveryShare},
 		{"too many deliveries", testTooManyDeliveries},
 		{"deliveries of a state", testDeliveriesByState},
+		{"gauges of deliveries", testDeliveryGauges},
 		{"deliveries sweep", testDeliverySweep},
 		{"deliveries that wait are counted", testBacklog},
 	}

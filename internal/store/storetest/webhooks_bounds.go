@@ -129,3 +129,24 @@ func testDeliveriesByState(e *env) {
 	e.wantSame("all in one", list(webhook.Failed, 7), [][]string{{events[1], events[0]}})
 	e.wantSame("a full page", list(webhook.Waiting, 3), [][]string{{events[6], events[5]}, {events[4], events[3]}, {events[2]}})
 }
+
+// testDeliveryGauges: those that wait are counted, and the age of the first that is due and may be sent.
+func testDeliveryGauges(e *env) {
+	of, ok := e.Store.(store.Gauger)
+	if !ok {
+		e.Skip("the engine has no gauges")
+	}
+	e.putOwner(acme)
+	e.endpoint("listener", func(w *webhook.Endpoint) { w.URL = "" })
+	e.ended("key-0")
+	e.lapse(time.Hour)
+	e.endpoint("1", nil)
+	e.ended("key-1")
+	e.ended("key-2")
+	e.lapse(time.Minute)
+	e.claimDeliveries(store.DeliveryClaim{Limit: 1})
+	got, err := of.Gauges(e.Context())
+	e.wantErr("Gauges", err, nil)
+	e.wantSame("that wait", got.Waiting, int64(5))
+	e.wantSame("the first that is due", got.Overdue.Round(time.Second), time.Minute)
+}
