@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"unitask/internal/api"
 	"unitask/internal/fault"
 	"unitask/internal/operator"
@@ -150,6 +152,9 @@ func (a actions) decode(x *exchange, into any) error {
 		return fault.Wrap(fault.InvalidRequest, err, "the body didn't arrive whole, or is too large")
 	}
 	_ = x.control().SetReadDeadline(time.Time{})
+	if err := oneValue(raw); err != nil {
+		return fault.Wrap(fault.InvalidRequest, err, "the body is not one value of JSON whose members have each a name of their own")
+	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
@@ -157,3 +162,18 @@ func (a actions) decode(x *exchange, into any) error {
 	}
 	return nil
 }
+
+// oneValue returns an error for a text that isn't one value of JSON, as strictly as a task's body is read: UTF-8, no member
+// twice, and no more after it.
+func oneValue(raw []byte) error {
+	d := jsontext.NewDecoder(bytes.NewReader(raw))
+	if err := d.SkipValue(); err != nil {
+		return err
+	}
+	if _, err := d.ReadToken(); err != io.EOF { //nolint:errorlint // its documentation: io.EOF itself
+		return errors.Join(errTrailing, err)
+	}
+	return nil
+}
+
+var errTrailing = errors.New("server: there is more after the value")

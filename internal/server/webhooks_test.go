@@ -153,6 +153,9 @@ func TestWebhookActions(t *testing.T) {
 	}{
 		{http.MethodPost, "", `{"url":"https://127.0.0.1/"}`, 400},
 		{http.MethodPost, "", `{"url":"https://example.com/","nonsense":1}`, 400},
+		{http.MethodPost, "", `{"url":"https://example.com/","url":"https://example.org/"}`, 400},
+		{http.MethodPost, "", `{"url":"https://example.com/"} {}`, 400},
+		{http.MethodPost, "", `{"url":"https://example.com/"}]`, 400},
 		{http.MethodPost, "", ``, 415},
 		{http.MethodPut, "", `{}`, 405},
 		{http.MethodGet, "?limit=1", ``, 400},
