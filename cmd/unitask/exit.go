@@ -243,6 +243,9 @@ func hintOfCode(command string, f *fault.Error) string {
 		return "authorization.person=none declares that no identifiable person is shown; else authorization.person=authorized " +
 			"authorization.statement='who agreed to what', and authorization.evidence=@FILE proves it"
 	case fault.NotFound:
+		if strings.HasPrefix(command, "unitask webhooks") {
+			return "unitask webhooks list"
+		}
 		return "unitask tasks list"
 	case fault.IdempotencyConflict:
 		return "leave --idempotency-key out: each new request takes a key of its own"

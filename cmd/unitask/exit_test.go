@@ -79,6 +79,15 @@ func TestHintOfCode(t *testing.T) {
 	}
 }
 
+// TestHintOfWebhooks: what isn't there is looked for among things of its kind.
+func TestHintOfWebhooks(t *testing.T) {
+	for command, want := range map[string]string{"unitask webhooks get": "unitask webhooks list", "unitask tasks get": "unitask tasks list"} {
+		if got := hintOfCode(command, fault.New(fault.NotFound, "no")); got != want {
+			t.Errorf("%s: the hint is %q, want %q", command, got, want)
+		}
+	}
+}
+
 func TestReport(t *testing.T) {
 	tests := []struct {
 		name string
