@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"unitask/internal/account"
 	"unitask/internal/api"
 	"unitask/internal/fault"
 	"unitask/internal/hint"
@@ -21,6 +22,7 @@ func newKeysRevokeCmd(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "revoke ID",
 		Short:   "Close a key at once",
+		Long:    "Close a key at once. The webhooks that it made are its account's and stay: \"unitask webhooks list\", by another key of the account.",
 		Example: `  unitask keys revoke key_06gztwr81bcb6csfsxswat9e1m`,
 		Args:    exactly(&o.id),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return keysRevokeRun(cmd.Context(), t, &o) },
@@ -33,6 +35,9 @@ func keysRevokeRun(ctx context.Context, t *terminal, o *keysRevokeOptions) error
 	ask := func(op operatorAPI) (api.Key, error) { return op.RevokeKey(ctx, o.id) }
 	return hintKeys(operated(ctx, t, &o.remoteFlags, ask, func(key api.Key) error {
 		t.note("key %s (%s) is revoked", printable(key.ID), printable(key.Name))
+		if account.Allows(key.Scopes, api.ScopeWebhooks) {
+			t.note("webhooks that it made stay: unitask webhooks list, by another key of the account")
+		}
 		return nil
 	}))
 }
