@@ -117,4 +117,7 @@ type TextChatTool struct {
 	Description string `json:"description,omitempty"`
 	// A JSON Schema of its arguments, of type object. When absent, it has none.
 	Parameters any `json:"parameters,omitempty"`
+	// Whether the arguments of its calls must fit parameters, which is a strict schema then, as output_schema is.
+	// A model that writes others fails the attempt. When absent or false, such a call is marked invalid.
+	Strict *bool `json:"strict,omitempty"`
 }

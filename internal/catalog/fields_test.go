@@ -57,6 +57,7 @@ func TestFields(t *testing.T) {
 			{Name: "name", Group: "parameters", Type: "string", Required: true},
 			{Name: "description", Group: "parameters", Type: "string"},
 			{Name: "parameters", Group: "parameters", Type: "object", Schema: true},
+			{Name: "strict", Group: "parameters", Type: "boolean"},
 		}},
 		{Name: "tool_choice", Group: "parameters", Type: "string"},
 		{Name: "parallel_tool_calls", Group: "parameters", Type: "boolean"},

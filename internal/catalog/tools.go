@@ -43,6 +43,7 @@ type Tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Parameters  json.RawMessage `json:"parameters"` // a JSON Schema; nil for no arguments
+	Strict      bool            `json:"strict"`     // no call of it that doesn't fit is an answer; Parameters is a strict schema
 }
 
 // noArguments is the schema of a tool that has none.
@@ -127,14 +128,24 @@ func toolRows(name string, parameters json.RawMessage) (rows []fault.Detail) {
 			row("can't be "+t.Name+", which tool_choice has another meaning for", append(at, "name")...)
 		}
 		names[t.Name] = true
-		if len(t.Parameters) > 0 {
-			rows = append(rows, rowsOfSchema(append(at, "parameters"), t.Parameters, "arguments are an object", (*strictness).loose)...)
+		at = append(at, GroupParameters)
+		switch {
+		case len(t.Parameters) == 0:
+		case t.Strict:
+			rows = append(rows, rowsOfSchema(at, t.Parameters, "a strict tool's arguments are an object", (*strictness).check)...)
+		default:
+			rows = append(rows, rowsOfSchema(at, t.Parameters, "arguments are an object", (*strictness).loose)...)
 		}
 	}
 	if choice != "" && !names[choice] {
 		row("must be auto, none, required or the name of a tool", ToolChoice)
 	}
 	return rows
+}
+
+// IsStrict reports whether there is a strict tool of the name.
+func IsStrict(tools []Tool, name string) bool {
+	return slices.ContainsFunc(tools, func(t Tool) bool { return t.Strict && t.Name == name })
 }
 
 func isChoice(name string) bool {

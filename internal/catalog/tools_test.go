@@ -30,6 +30,10 @@ func TestTools(t *testing.T) {
 		{"none is to be called", `"tools":[{"name":"now"}],"tool_choice":"none"`, nil},
 		{"the thinking", `"reasoning":"high","web_search":true`, nil},
 
+		{"a strict one", `"tools":[{"name":"now","strict":true},{"name":"put","strict":true,"parameters":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}}]`, nil},
+		{"a loose schema", `"tools":[` + tool("a", `{"type":"object"}`) + `]`, nil},
+		{"a strict tool's loose schema", `"tools":[{"name":"a","strict":true,"parameters":{"type":"object"}}]`, at("tools.0.parameters.additionalProperties", "must be false")},
+
 		{"an empty list", `"tools":[]`, at("tools", "must not be empty")},
 		{"an empty name", `"tools":[{"name":""}]`, at("tools.0.name", named)},
 		{"a name with a dot", `"tools":[{"name":"a.b"}]`, at("tools.0.name", named)},

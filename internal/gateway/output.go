@@ -117,7 +117,8 @@ func hasMore(r *supplier.Result) bool {
 	return r.FinishReason == supplier.FinishToolCalls || len(r.ToolCalls)+len(r.Citations)+len(r.Reasoning)+len(r.State) > 0
 }
 
-// addMore adds the thoughts, pages and tool calls of a text. A call is held to the tools that the request offers.
+// addMore adds the thoughts, pages and tool calls of a text. A call is held to the tools that the request offers: one of
+// a strict tool must fit, unless the text was cut in it.
 func (w *work) addMore(parts *task.Parts, route *routing.Route, r *supplier.Result) error {
 	if r.FinishReason == supplier.FinishToolCalls && len(r.ToolCalls) == 0 {
 		return fmt.Errorf("%w: it calls a tool, but doesn't say how", errUnfit)
@@ -129,6 +130,9 @@ func (w *work) addMore(parts *task.Parts, route *routing.Route, r *supplier.Resu
 	tools := catalog.ToolsOf(w.t.Parameters)
 	for i, c := range r.ToolCalls {
 		arguments, fits := catalog.Arguments(tools, c.Name, c.Arguments)
+		if !fits && r.FinishReason != finishLength && catalog.IsStrict(tools, c.Name) {
+			return fmt.Errorf("%w: a call doesn't fit its strict tool", errUnfit)
+		}
 		parts.ToolCalls = append(parts.ToolCalls, task.ToolCall{ID: w.callID(i), Name: c.Name, Arguments: arguments, Invalid: !fits})
 	}
 	var err error

@@ -20,7 +20,8 @@ import (
 )
 
 const offers = `{"capability":"text.chat","input":{"prompt":"x"},"parameters":{"tools":[{"name":"now"},` +
-	`{"name":"add","parameters":{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"]}}]}}`
+	`{"name":"add","parameters":{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"]}},` +
+	`{"name":"put","strict":true,"parameters":{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false}}]}}`
 
 // calling is a result with tool calls.
 func calling(said string, calls ...supplier.ToolCall) supplier.Result {
@@ -49,6 +50,12 @@ func TestToolCalls(t *testing.T) {
 		"cut": {
 			supplier.Result{Text: new(""), FinishReason: "length", ToolCalls: []supplier.ToolCall{{Name: "add", Arguments: `{"a":`}}},
 			`{"text":"","tool_calls":[{"id":"0","name":"add","arguments":"{\"a\":","invalid":true}],"finish_reason":"length"}`,
+		},
+		"a strict tool's":         {calling("", supplier.ToolCall{Name: "put", Arguments: `{"a":1}`}), `{"text":"","tool_calls":[{"id":"0","name":"put","arguments":{"a":1}}],"finish_reason":"tool_calls"}`},
+		"unfit for a strict tool": {calling("", supplier.ToolCall{Name: "now"}, supplier.ToolCall{Name: "put", Arguments: `{"a":"1"}`}), ""},
+		"cut in a strict tool's": {
+			supplier.Result{Text: new(""), FinishReason: "length", ToolCalls: []supplier.ToolCall{{Name: "put", Arguments: `{"a":`}}},
+			`{"text":"","tool_calls":[{"id":"0","name":"put","arguments":"{\"a\":","invalid":true}],"finish_reason":"length"}`,
 		},
 		"thoughts and pages": {
 			supplier.Result{Text: new("a"), FinishReason: "stop", Reasoning: "Hm.", Citations: []supplier.Citation{{URL: "https://a.example", Title: "A"}}},

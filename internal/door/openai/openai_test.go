@@ -89,6 +89,7 @@ func TestTranslate(t *testing.T) {
 		},
 		{"no tools", user(`"Hi"`, `"tool_choice":"none"`), created(hi, `{}`)},
 		{"a choice", user(`"Hi"`, `"tool_choice":"required","tools":[{"type":"function","function":{"name":"f"}}]`), created(hi, `{"tools":[{"name":"f"}],"tool_choice":"required"}`)},
+		{"a strict tool", user(`"Hi"`, `"tools":[{"type":"function","function":{"name":"f","parameters":`+schema+`,"strict":true}}]`), created(hi, `{"tools":[{"name":"f","parameters":`+schema+`,"strict":true}]}`)},
 		{"a schema", user(`"Hi"`, `"response_format":{"type":"json_schema","json_schema":{"name":"place","strict":true,"schema":`+schema+`}}`), created(hi, `{"output_schema":`+schema+`}`)},
 		{"escapes", user(`"a\u00e9\"\\"`), created(`[{"role":"user","content":"aé\"\\"}]`, `{}`)},
 	} {
@@ -170,7 +171,7 @@ var refusals = []struct{ request, param, message string }{
 	{user(`"Hi"`, `"response_format":{"type":"json_schema","json_schema":{"name":"a"}}`), "response_format.json_schema.schema", "response_format.json_schema.schema is required"},
 	{user(`"Hi"`, `"response_format":"text"`), "response_format", "response_format must be an object"},
 	{user(`"Hi"`, `"tools":[{"type":"custom","custom":{}}]`), "tools[0].type", "tools[0].type must be function"},
-	{user(`"Hi"`, `"tools":[{"type":"function","function":{"name":"f","strict":true}}]`), "tools[0].function.strict", "tools[0].function.strict can't be honoured here; only false is taken"},
+	{user(`"Hi"`, `"tools":[{"type":"function","function":{"name":"f","strict":1}}]`), "tools[0].function.strict", "tools[0].function.strict must be true or false"},
 	{user(`"Hi"`, `"tools":[{"type":"function"}]`), "tools[0].function", "tools[0].function is required"},
 	{user(`"Hi"`, `"tool_choice":"weather"`), "tool_choice", "tool_choice must be auto, none, required or a function"},
 	{user(`"Hi"`, `"tool_choice":{"type":"allowed_tools","allowed_tools":{}}`), "tool_choice.type", "tool_choice.type must be function"},

@@ -77,7 +77,7 @@ var (
 	}
 
 	responseToolMembers = rules{
-		"type": translated, "name": translated, "description": translated, "parameters": translated, "strict": only("false"),
+		"type": translated, "name": translated, "description": translated, "parameters": translated, "strict": translated,
 		"defer_loading": only("false"), "output_schema": refused(unknownHere), "allowed_callers": refused(unknownHere),
 	}
 	searchMembers = rules{

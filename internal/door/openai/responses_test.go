@@ -90,6 +90,7 @@ func TestTranslateResponses(t *testing.T) {
 		},
 		{"a choice", asked(`"Hi"`, `"tools":[{"type":"function","name":"f","parameters":null,"strict":null}],"tool_choice":{"type":"function","name":"f"}`), created(hi, `{"tools":[{"name":"f"}],"tool_choice":"f"}`)},
 		{"no search", asked(`"Hi"`, `"tools":[{"type":"web_search_preview"}],"tool_choice":"none"`), created(hi, `{}`)},
+		{"a strict tool", asked(`"Hi"`, `"tools":[{"type":"function","name":"f","parameters":`+schema+`,"strict":true}]`), created(hi, `{"tools":[{"name":"f","parameters":`+schema+`,"strict":true}]}`)},
 		{"a schema", asked(`"Hi"`, `"text":{"format":{"type":"json_schema","name":"place","strict":true,"schema":`+schema+`}}`), created(hi, `{"output_schema":`+schema+`}`)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -129,7 +130,7 @@ var responseRefusals = []struct{ request, param, message string }{
 	{asked(`"Hi"`, `"text":{"verbosity":"low"}`), "text.verbosity", `text.verbosity can't be honoured here; only "medium" is taken`},
 	{asked(`"Hi"`, `"text":{"format":{"type":"json_schema","name":"a"}}`), "text.format.schema", "text.format.schema is required"},
 	{asked(`"Hi"`, `"tools":[{"type":"custom","name":"a"}]`), "tools[0].type", "tools[0].type must be function, web_search or web_search_preview"},
-	{asked(`"Hi"`, `"tools":[{"type":"function","name":"f","strict":true}]`), "tools[0].strict", "tools[0].strict can't be honoured here; only false is taken"},
+	{asked(`"Hi"`, `"tools":[{"type":"function","name":"f","strict":1}]`), "tools[0].strict", "tools[0].strict must be true or false"},
 	{asked(`"Hi"`, `"tools":[{"type":"web_search","user_location":{"type":"approximate"}}]`), "tools[0].user_location", "tools[0].user_location can't be honoured here; leave it out"},
 	{asked(`"Hi"`, `"tools":[{"type":"web_search"}],"tool_choice":"required"`), "tool_choice", "tool_choice must be auto or none beside web_search"},
 	{asked(`"Hi"`, `"tool_choice":"required"`), "tool_choice", "tool_choice names a tool that isn't offered"},

@@ -86,8 +86,9 @@ func (r *request) responseTool(w, told *jsonwrite.Writer, tool []byte, at string
 		told.Name("parameters")
 		told.Null()
 	}
+	must := r.strict(w, given, at)
 	told.Name("strict")
-	told.Bool(false)
+	told.Bool(must)
 	told.End('}')
 	w.End('}')
 }

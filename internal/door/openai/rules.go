@@ -96,7 +96,7 @@ var (
 	fileMembers  = rules{"file_data": translated, "filename": translated, "file_id": refused("is not taken; send the file as file_data")}
 
 	toolMembers     = rules{"type": translated, "function": translated}
-	functionMembers = rules{"name": translated, "description": translated, "parameters": translated, "strict": only("false")}
+	functionMembers = rules{"name": translated, "description": translated, "parameters": translated, "strict": translated}
 	callMembers     = rules{"id": translated, "type": translated, "function": translated, "index": noEffect}
 	calledMembers   = rules{"name": translated, "arguments": translated}
 	choiceMembers   = rules{"type": translated, "function": translated}

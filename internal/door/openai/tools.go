@@ -37,7 +37,18 @@ func (r *request) tool(w *jsonwrite.Writer, tool []byte, at string) {
 	for _, name := range []string{"name", "description", "parameters"} {
 		copied(w, function, name, name)
 	}
+	r.strict(w, function, under(at, typeFunction))
 	w.End('}')
+}
+
+// strict writes whether a function's calls must fit it, if they must, and reports it.
+func (r *request) strict(w *jsonwrite.Writer, function map[string][]byte, at string) bool {
+	must := r.flag(function, at, "strict")
+	if must {
+		w.Name("strict")
+		w.Bool(true)
+	}
+	return must
 }
 
 // function returns the members of the function within a tool, a call or a choice.

@@ -99,9 +99,9 @@ func harness(t *testing.T) suppliertest.Harness {
 				Want:   &supplier.Result{Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 2}},
 			},
 			{
-				Request: request("text.chat", `{"prompt":"Hi"}`, `{"reasoning":"low","tool_choice":"required","tools":[{"name":"now"}],"web_search":true}`),
+				Request: request("text.chat", `{"prompt":"Hi"}`, `{"reasoning":"low","tool_choice":"required","tools":[{"name":"now","strict":true,"parameters":`+strictSchema+`}],"web_search":true}`),
 				Sends: `{"model":"model-1","messages":[{"role":"user","content":"Hi"}],"reasoning_effort":"low","web_search_options":{},"tool_choice":"required",
-					"tools":[{"type":"function","function":{"name":"now","parameters":` + suppliertest.NoArguments + `}}]}`,
+					"tools":[{"type":"function","function":{"name":"now","parameters":` + strictSchema + `,"strict":true}}]}`,
 				Answer: suppliertest.JSON(200, strings.Replace(chatAnswer, `"refusal":null`, noted, 1)),
 				Want: &supplier.Result{
 					Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 2},

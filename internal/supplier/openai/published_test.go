@@ -59,7 +59,7 @@ func TestPublished(t *testing.T) {
 				"tools[].function.parameters.properties", "tools[].function.parameters.properties.days.minimum",
 				"tools[].function.parameters.properties.days.type", "tools[].function.parameters.properties.place.description",
 				"tools[].function.parameters.properties.place.type", "tools[].function.parameters.required[]",
-				"tools[].function.parameters.type", "tools[].type", "top_p", "web_search_options",
+				"tools[].function.parameters.type", "tools[].function.strict", "tools[].type", "top_p", "web_search_options",
 			},
 			"POST /embeddings":         {"dimensions", "encoding_format", "input[]", "model"},
 			"POST /images/edits":       {"image[]", "input_fidelity", "mask", "model", "n", "output_format", "prompt", "quality", "size"},

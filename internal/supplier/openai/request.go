@@ -223,7 +223,7 @@ func (s settings) writeParameters(w *jsonwrite.Writer, p parameters, model strin
 		w.Name("web_search_options")
 		w.JSON([]byte("{}"))
 	}
-	return writeSchema(w, completions, p.schema) && writeTools(w, completions, p)
+	return writeSchema(w, completions, p.schema) && s.writeTools(w, completions, p)
 }
 
 // writeSchema asks for an answer of the schema, if there is one.

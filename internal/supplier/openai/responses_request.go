@@ -37,7 +37,7 @@ func (s settings) writeResponseParameters(w *jsonwrite.Writer, p parameters, mod
 	}
 	w.Name("store")
 	w.Bool(false)
-	return writeSchema(w, responses, p.schema) && writeTools(w, responses, p)
+	return writeSchema(w, responses, p.schema) && s.writeTools(w, responses, p)
 }
 
 // writeItems writes the assistant's message with tool calls as items: the thoughts that came with them, what it said,

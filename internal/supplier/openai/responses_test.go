@@ -146,6 +146,9 @@ func responsesCases() []suppliertest.Case {
 	}
 }
 
+// strictSchema is that of a tool whose calls must fit.
+const strictSchema = `{"type":"object","properties":{"place":{"type":"string"}},"required":["place"],"additionalProperties":false}`
+
 func responsesToolCases() []suppliertest.Case {
 	kept := json.RawMessage(`{"reasoning_items":[` + thought + `]}`)
 	informing := *greeted()
@@ -167,10 +170,10 @@ func responsesToolCases() []suppliertest.Case {
 		},
 		{
 			Name:    "with all of it",
-			Request: request("text.chat", `{"prompt":"Hi"}`, `{"reasoning":"low","tool_choice":"required","tools":[{"name":"now"}],"web_search":true}`),
+			Request: request("text.chat", `{"prompt":"Hi"}`, `{"reasoning":"low","tool_choice":"required","tools":[{"name":"now","strict":true,"parameters":`+strictSchema+`}],"web_search":true}`),
 			Sends: `{"model":"model-1","input":[{"role":"user","content":"Hi"}],"reasoning":{"effort":"low","summary":"auto"},"store":false,
 				"include":["reasoning.encrypted_content"],"max_tool_calls":32,"tool_choice":"required",
-				"tools":[{"type":"function","name":"now","parameters":` + suppliertest.NoArguments + `,"strict":false},{"type":"web_search"}]}`,
+				"tools":[{"type":"function","name":"now","parameters":` + strictSchema + `,"strict":true},{"type":"web_search"}]}`,
 			Answer: suppliertest.JSON(200, response(complete, thought, searched, opened, informed)), Alike: true,
 			Stream: suppliertest.Events(added("0", `{"type":"reasoning","id":"rs_1","summary":[]}`),
 				thoughtDelta("0", "We"), thoughtDelta("0", "ll."), thoughtDelta("1", "So."), done("0", thought),

@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"unitask/internal/catalog"
 	"unitask/internal/jsonwrite"
@@ -13,7 +14,7 @@ import (
 var chatMembers = upstream.ChatMembers()
 
 // writeTools writes the tools, and how they may be called. It reports whether it could read them.
-func writeTools(w *jsonwrite.Writer, api chatAPI, p parameters) bool {
+func (s settings) writeTools(w *jsonwrite.Writer, api chatAPI, p parameters) bool {
 	searches := p.search && api == responses
 	if absent(p.tools) && !searches {
 		return true
@@ -25,7 +26,9 @@ func writeTools(w *jsonwrite.Writer, api chatAPI, p parameters) bool {
 	w.Name("tools")
 	w.Begin('[')
 	for _, t := range tools {
-		writeTool(w, api, t)
+		if writeTool(w, api, t, t.Strict && len(t.Parameters) > 0 && slices.Contains(s.features, featureSchema)) != nil {
+			return false
+		}
 	}
 	if searches {
 		w.JSON([]byte(`{"type":"web_search"}`))
@@ -35,7 +38,12 @@ func writeTools(w *jsonwrite.Writer, api chatAPI, p parameters) bool {
 	return absent(p.choice) || writeChoice(w, api, p.choice)
 }
 
-func writeTool(w *jsonwrite.Writer, api chatAPI, t catalog.Tool) {
+// writeTool writes a tool; strict: the server holds its model to the schema, else the gateway alone judges its calls.
+func writeTool(w *jsonwrite.Writer, api chatAPI, t catalog.Tool, strict bool) (err error) {
+	schema := t.Schema()
+	if strict {
+		schema, err = upstream.Outline(schema)
+	}
 	writeTyped(w, api, "function", func() {
 		w.Name("name")
 		w.String(t.Name)
@@ -44,12 +52,13 @@ func writeTool(w *jsonwrite.Writer, api chatAPI, t catalog.Tool) {
 			w.String(t.Description)
 		}
 		w.Name("parameters")
-		w.JSON(t.Schema())
-		if api == responses { // whose default it isn't
+		w.JSON(schema)
+		if strict || api == responses { // whose default is neither
 			w.Name("strict")
-			w.Bool(false)
+			w.Bool(strict)
 		}
 	})
+	return err
 }
 
 func writeChoice(w *jsonwrite.Writer, api chatAPI, value []byte) bool {

@@ -333,6 +333,8 @@ export type TextChatParameters = {
     description?: string
     /** A JSON Schema of its arguments, of type object. When absent, it has none. */
     parameters?: Record<string, unknown>
+    /** Whether the arguments of its calls must fit parameters, which is a strict schema then, as output_schema is. A model that writes others fails the attempt. When absent or false, such a call is marked invalid. */
+    strict?: boolean
   }>
   /** Whether the model calls tools: "auto" as it sees fit, "none", "required" at least one, or the name of the tool that it must call. When absent, auto. */
   tool_choice?: string

@@ -277,6 +277,8 @@ class TextChatParametersTool(TypedDict, total=False):
     """Its name, by which the model calls it."""
     parameters: Mapping[str, Any]
     """A JSON Schema of its arguments, of type object. When absent, it has none."""
+    strict: bool
+    """Whether the arguments of its calls must fit parameters, which is a strict schema then, as output_schema is. A model that writes others fails the attempt. When absent or false, such a call is marked invalid."""
 
 
 class TextChatParameters(TypedDict, total=False):
