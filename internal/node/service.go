@@ -143,8 +143,12 @@ func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, erro
 		Store: db, Tasks: db, Gate: keeper, Prefix: c.KeyPrefix, Now: c.Now, RoutesFunc: g.Routes,
 		Server: api.Info{Version: c.Version, BaseURL: c.BaseURL, PID: os.Getpid(), Suppliers: c.Suppliers.Statuses},
 	}
+	tools, err := s.newTools(c)
+	if err = errors.Join(err, s.newWebhooks(ctx, db, c)); err != nil {
+		return nil, err
+	}
 	pages, err := console.New(console.Config{
-		Operator: s.Operator, Gateway: g, Signer: signer, BaseURL: c.BaseURL, Now: c.Now, Logger: c.Logger,
+		Operator: s.Operator, Gateway: g, Signer: signer, Endpoints: s.endpoints, BaseURL: c.BaseURL, Now: c.Now, Logger: c.Logger,
 	})
 	if err != nil {
 		return nil, err
@@ -154,15 +158,11 @@ func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, erro
 	if c.OperatorAPI {
 		remote = s.Operator
 	}
-	tools, err := s.newTools(c)
-	if err != nil {
-		return nil, err
-	}
 	if shares != nil {
 		uploads := upload.Config{Artifacts: c.Artifacts, Shares: shares, Limits: c.Limits.Uploads, Now: store.ClockOf(db, c.Now).Stamp}
 		s.uploads, err = upload.New(uploads)
 	}
-	if err = errors.Join(err, s.newWebhooks(ctx, db, c)); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	s.API, err = server.New(server.Config{

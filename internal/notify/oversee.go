@@ -58,7 +58,7 @@ func hostOf(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// errBarred refuses what an operator has forbidden.
+// errBarred refuses to enable a webhook against the operator.
 var errBarred = fault.New(fault.InvalidRequest, "the operator has disabled the webhook, and alone enables it")
 
 // Bar disables an endpoint of any account, which can't enable it, or enables it again.

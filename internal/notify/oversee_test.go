@@ -13,7 +13,7 @@ import (
 	"unitask/internal/webhook"
 )
 
-// TestBarred: what an operator disables its account can't enable, by no change; and it may have been gone.
+// TestBarred: an account can't enable a webhook that an operator has disabled, by any change.
 func TestBarred(t *testing.T) {
 	s := newFakeStore()
 	d := newEndpoints(t, s)

@@ -180,4 +180,8 @@ func TestConsole(t *testing.T) {
 }
 
 // TestPages: pictures, polling, secrets that are shown once, and questions.
-func TestPages(t *testing.T) { run(t, "pages.mjs", harness.NewServer(t)) }
+func TestPages(t *testing.T) {
+	s := harness.NewServer(t)
+	s.Config = "webhook_http: true\nwebhook_allow: [127.0.0.1]\n"
+	run(t, "pages.mjs", s)
+}

@@ -2,6 +2,7 @@
 // scrolled to, what is made once is made once, and what was saved is said.
 import { assert, browse, equal, fits, judge, step, told } from "./driver.mjs";
 import { exclusive, formTerms, largeFiles, rows } from "./trial_form.mjs";
+import { webhooks } from "./webhooks.mjs";
 
 const widths = [1280, 390];
 
@@ -330,5 +331,6 @@ await browse(async (page, context) => {
   await step("rows are added and removed", () => rows(page));
   await step("what is wrong is said in the form's words", () => formTerms(page));
   await step("large files go ahead", () => largeFiles(page));
+  await step("webhooks from the first to the last", () => webhooks(page, create));
   await step("console 2: polling leaves the page alone", () => polling(page));
 });

@@ -1,4 +1,4 @@
-// Package console is the pages for people: an account's keys, tasks and usage, and for operators every
+// Package console is the pages for people: an account's keys, tasks, usage and webhooks, and for operators every
 // account, the suppliers and the lookup of requests.
 //
 // Pages are html/template; scripts only add to them. Whoever signed in is known by a cookie that no script reads, and
@@ -18,35 +18,38 @@ import (
 
 	"unitask/internal/artifact"
 	"unitask/internal/gateway"
+	"unitask/internal/notify"
 	"unitask/internal/operator"
 )
 
 // Root is the path below which the console answers.
 const Root = "/console"
 
-// Config configures a Console. All but Now and Logger are required.
+// Config configures a Console. All but Endpoints, Now and Logger are required.
 type Config struct {
-	Operator *operator.Operator
-	Gateway  *gateway.Gateway
-	Signer   *artifact.Signer
-	BaseURL  string           // the address that people use
-	Now      func() time.Time // nil: time.Now
-	Logger   *slog.Logger     // nil: discarded
+	Operator  *operator.Operator
+	Gateway   *gateway.Gateway
+	Signer    *artifact.Signer
+	Endpoints *notify.Endpoints // nil: there are no webhooks
+	BaseURL   string            // the address that people use
+	Now       func() time.Time  // nil: time.Now
+	Logger    *slog.Logger      // nil: discarded
 }
 
 // Console is an http.Handler for everything below Root. It is safe for concurrent use.
 type Console struct {
-	operator *operator.Operator
-	gateway  *gateway.Gateway
-	signer   *artifact.Signer
-	now      func() time.Time
-	log      *slog.Logger
-	base     *url.URL
-	guard    *http.CrossOriginProtection
-	pages    pages
-	files    files
-	once     once
-	mux      *http.ServeMux
+	operator  *operator.Operator
+	gateway   *gateway.Gateway
+	signer    *artifact.Signer
+	endpoints *notify.Endpoints
+	now       func() time.Time
+	log       *slog.Logger
+	base      *url.URL
+	guard     *http.CrossOriginProtection
+	pages     pages
+	files     files
+	once      once
+	mux       *http.ServeMux
 }
 
 // New returns a Console.
@@ -59,7 +62,8 @@ func New(c Config) (*Console, error) {
 		return nil, errors.New("console: BaseURL must be an http or https address")
 	}
 	out := &Console{
-		operator: c.Operator, gateway: c.Gateway, signer: c.Signer, now: c.Now, log: c.Logger, base: base, mux: http.NewServeMux(),
+		operator: c.Operator, gateway: c.Gateway, signer: c.Signer, endpoints: c.Endpoints, now: c.Now, log: c.Logger, base: base,
+		mux: http.NewServeMux(),
 	}
 	if out.now == nil {
 		out.now = time.Now

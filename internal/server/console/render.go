@@ -30,6 +30,7 @@ type page struct {
 	Data    any
 
 	Done      string // the action of the form that led here, in words; "" without one
+	Webhooks  bool   // there are such pages
 	Root      string // of the console's addresses
 	RequestID string
 }
@@ -70,6 +71,7 @@ func loadPages(f files, base string, now func() time.Time) (pages, error) {
 
 // render answers with a page, whole or not at all.
 func (c *Console) render(w http.ResponseWriter, r *http.Request, status int, p page) {
+	p.Webhooks = c.endpoints != nil
 	p.Root, p.RequestID = c.path(""), w.Header().Get(api.HeaderRequestID)
 	var body bytes.Buffer
 	if err := c.pages[p.Name].ExecuteTemplate(&body, "layout", p); err != nil {
@@ -95,6 +97,8 @@ func (c *Console) showWith(x exchange, status int, p page) error {
 // deeds are the reports of actions, by the word in the page's address.
 var deeds = map[string]string{
 	"saved": "Saved. It holds from the next request on.", "revoked": "The key is revoked.", "created": "The account is there.",
+	"changed": "Saved. It holds for the ends from now on.", "enabled": "The webhook is enabled.", "disabled": "The webhook is disabled.",
+	"deleted": "The webhook is deleted.", "replayed": "The event is sent again.",
 	"removed": "The member is removed, and signed out. To undo it, invite them again.",
 }
 

@@ -22,7 +22,8 @@ func words(now func() time.Time) template.FuncMap {
 		"millis":        func(n int64) string { return lasted(time.Duration(n) * time.Millisecond) },
 		"seconds":       func(ms int64) string { return strconv.FormatFloat(float64(ms)/1000, 'f', -1, 64) },
 		"share":         func(n, of int64) string { return px(100 * float64(n) / float64(max(1, of))) },
-		"supplierState": supplierState,
+		"supplierState": supplierState, "taken": func(status *int) bool { return *status/100 == 2 },
+		"secondsLasted": func(s float64) string { return lasted(time.Duration(s * float64(time.Second))) },
 	}
 }
 
@@ -90,14 +91,16 @@ func timeOf(at any) time.Time {
 
 // icons are the signs of the navigation, 16 by 16.
 var icons = map[string]template.HTML{
-	"overview":  icon(`<rect x="2" y="2" width="5" height="5" rx="1"/><rect x="9" y="2" width="5" height="5" rx="1"/><rect x="2" y="9" width="5" height="5" rx="1"/><rect x="9" y="9" width="5" height="5" rx="1"/>`),
-	"trial":     icon(`<path d="M5 2.8v10.4L13.2 8z"/>`),
-	"tasks":     icon(`<path d="M6 4h8M6 8h8M6 12h8M2.2 4h.6M2.2 8h.6M2.2 12h.6"/>`),
-	"keys":      icon(`<circle cx="5" cy="11" r="3"/><path d="M7.2 8.8 13.5 2.5M11 5l2 2"/>`),
-	"usage":     icon(`<path d="M3 13.5V8M8 13.5v-11M13 13.5V6"/>`),
-	"lookup":    icon(`<circle cx="7" cy="7" r="4.5"/><path d="m10.5 10.5 3.5 3.5"/>`),
-	"suppliers": icon(`<rect x="2" y="2.5" width="12" height="4.5" rx="1"/><rect x="2" y="9" width="12" height="4.5" rx="1"/><path d="M4.8 4.8h.1M4.8 11.2h.1"/>`),
-	"accounts":  icon(`<circle cx="6" cy="5.5" r="2.5"/><path d="M1.5 13.5c.4-2.6 2.2-4 4.5-4s4.100 1.400 4.500 4M10.500 3.200a2.500 2.500 0 0 1 0 4.600M12 10c1.400.6 2.200 1.800 2.500 3.500"/>`),
+	"overview":     icon(`<rect x="2" y="2" width="5" height="5" rx="1"/><rect x="9" y="2" width="5" height="5" rx="1"/><rect x="2" y="9" width="5" height="5" rx="1"/><rect x="9" y="9" width="5" height="5" rx="1"/>`),
+	"trial":        icon(`<path d="M5 2.8v10.4L13.2 8z"/>`),
+	"tasks":        icon(`<path d="M6 4h8M6 8h8M6 12h8M2.2 4h.6M2.2 8h.6M2.2 12h.6"/>`),
+	"keys":         icon(`<circle cx="5" cy="11" r="3"/><path d="M7.2 8.8 13.5 2.5M11 5l2 2"/>`),
+	"usage":        icon(`<path d="M3 13.5V8M8 13.5v-11M13 13.5V6"/>`),
+	"webhooks":     icon(`<circle cx="8" cy="4.500" r="2.500"/><circle cx="4" cy="11.500" r="2.500"/><circle cx="12" cy="11.500" r="2.500"/><path d="M7 6.800 5.200 9.300M9 6.800l1.800 2.500M6.500 11.500h3"/>`),
+	"webhooks-all": icon(`<path d="M2 8h8M7 4.500 10.500 8 7 11.500M13.500 3v10"/>`),
+	"lookup":       icon(`<circle cx="7" cy="7" r="4.5"/><path d="m10.5 10.5 3.5 3.5"/>`),
+	"suppliers":    icon(`<rect x="2" y="2.5" width="12" height="4.5" rx="1"/><rect x="2" y="9" width="12" height="4.5" rx="1"/><path d="M4.8 4.8h.1M4.8 11.2h.1"/>`),
+	"accounts":     icon(`<circle cx="6" cy="5.5" r="2.5"/><path d="M1.5 13.5c.4-2.6 2.2-4 4.5-4s4.100 1.400 4.500 4M10.500 3.200a2.500 2.500 0 0 1 0 4.600M12 10c1.400.6 2.200 1.800 2.500 3.500"/>`),
 }
 
 func icon(shapes template.HTML) template.HTML {

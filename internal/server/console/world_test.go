@@ -59,12 +59,13 @@ func newWorld(t *testing.T) *world {
 			KeyPrefix: "svc", Now: w.now, Logger: slog.New(slog.NewJSONHandler(w.log, nil)),
 		},
 		Version: "1.2.3", BaseURL: w.base,
+		Webhooks: node.Webhooks{Fetcher: fixture.Must(artifact.NewFetcher(artifact.FetcherConfig{Allow: []string{"127.0.0.1"}}))(t), HTTP: true},
 	}))(t)
 	w.operator = s.Operator
 	w.pagesAt = func(base string) http.Handler {
 		return fixture.Must(console.New(console.Config{Operator: s.Operator, Gateway: s.Gateway, Signer: s.Signer, BaseURL: base, Now: w.now}))(t)
 	}
-	s.Gateway.Start()
+	s.Start()
 	fixture.Serve(t, ln, s.API.Serve, s.Shutdown)
 	return w
 }

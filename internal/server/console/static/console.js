@@ -1,7 +1,8 @@
-// What every page gains by scripts: the choice of light or dark, buttons that copy, and parts that stay fresh.
+// What every page gains by scripts: the choice of light or dark, buttons that copy, parts that stay fresh,
+// and forms that leave the page as it is.
 // Nothing here is needed to use a page.
 
-import { copyButton, refresh } from "./parts.js";
+import { copyButton, inPlace, refresh } from "./parts.js";
 
 const root = document.documentElement;
 
@@ -39,8 +40,10 @@ if (here.searchParams.has("done")) {
   history.replaceState(null, "", here);
 }
 
+document.querySelector(".nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }); // in a narrow window
 document.querySelectorAll("[data-theme-toggle]").forEach(themeToggle);
 document.querySelectorAll("[data-copy]").forEach(copyButton);
+document.addEventListener("submit", (event) => { if (event.target.matches("[data-in-place]")) inPlace(event); });
 document.querySelectorAll("input[list]").forEach(completeLast);
 const every = Number(document.querySelector("[data-poll]")?.dataset.poll);
 if (every > 0) poll(every);

@@ -22,12 +22,45 @@ export function copyButton(button) {
 export async function refresh() {
   const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
   if (answer.redirected) location.reload(); // to the sign-in page
-  if (!answer.ok) return;
-  const next = new DOMParser().parseFromString(await answer.text(), "text/html");
-  for (const part of document.querySelectorAll("[data-live]")) {
+  if (answer.ok) take(await read(answer), "[data-live]");
+}
+
+const read = async (answer) => new DOMParser().parseFromString(await answer.text(), "text/html");
+
+// take merges those parts of another page that the selector names, and returns how many it has.
+function take(next, selector) {
+  let taken = 0;
+  for (const part of document.querySelectorAll(selector)) {
     const fresh = next.getElementById(part.id);
-    if (fresh) merge(part, fresh);
+    if (fresh) {
+      merge(part, fresh);
+      taken++;
+    }
   }
+  return taken;
+}
+
+// inPlace sends a form without leaving the page, so that what was filled in, opened and scrolled to stays, and shows what
+// the answer says: in the parts that say what was done, and in the live ones.
+export async function inPlace(event) {
+  event.preventDefault();
+  const form = event.target;
+  const button = form.querySelector("button");
+  if (button.getAttribute("aria-disabled")) return;
+  button.setAttribute("aria-disabled", "true");
+  let said = "No answer came: try again.";
+  try {
+    const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)), headers: { Accept: "text/html" } });
+    const next = await read(answer);
+    const done = next.querySelector("main > .notice");
+    if (take(next, "[data-live], [data-answer]") > 0) said = done?.textContent ?? "";
+    else said = next.querySelector("[role=alert]")?.textContent ?? "Sign in again: the session has ended.";
+  } catch {
+    // it is said below
+  }
+  button.removeAttribute("aria-disabled");
+  const place = form.querySelector("[data-answer]") ?? document.getElementById("acted");
+  if (said) place.replaceChildren(Object.assign(document.createElement("p"), { className: "notice", textContent: said }));
 }
 
 // merge makes a part what fresh is, and touches only what differs: what somebody has opened, selected or scrolled to,
