@@ -19,13 +19,13 @@ func (s *Service) newWebhooks(ctx context.Context, db Engine, c ServiceConfig) e
 		return err
 	}
 	name := task.NewID("node_", c.Now())
-	s.endpoints = notify.New(notify.Config{
-		Store: kept, Secret: secret, Dial: c.Webhooks.Fetcher.Dialer(), Guard: c.Webhooks.Fetcher, HTTP: c.Webhooks.HTTP,
-		Node: name, Version: c.Version, Now: c.Now,
-	})
 	s.sender = notify.NewSender(notify.SenderConfig{
 		Store: kept, Secret: secret, Node: name, Dial: c.Webhooks.Fetcher.Dialer(), HTTP: c.Webhooks.HTTP, Version: c.Version, Now: c.Now, Logger: c.Logger,
 		Observer: c.Metrics,
+	})
+	s.endpoints = notify.New(notify.Config{
+		Store: kept, Secret: secret, Dial: c.Webhooks.Fetcher.Dialer(), Guard: c.Webhooks.Fetcher, HTTP: c.Webhooks.HTTP, Sender: s.sender,
+		Node: name, Version: c.Version, Now: c.Now,
 	})
 	return nil
 }

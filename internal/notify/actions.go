@@ -164,6 +164,11 @@ func (d *Endpoints) Test(ctx context.Context, h Holder, id string) (api.WebhookT
 	if e.URL == "" {
 		return api.WebhookTest{}, fault.New(fault.InvalidRequest, "a listener has no address to send a test to")
 	}
+	done, ok := d.Sender.trial(ctx, id)
+	if !ok {
+		return api.WebhookTest{}, fault.New(fault.RateLimitExceeded, "too many webhooks are slow to answer at this moment: test again in a few seconds")
+	}
+	defer done()
 	at := d.Now().UTC()
 	event := webhook.Event{ID: task.NewID("test_", at) + ".0", At: at}
 	header, body := http.Header{}, event.Body()

@@ -36,7 +36,8 @@ type Config struct {
 	Secret  []byte // the service's, of webhook.ServiceSecretSize
 	Dial    DialFunc
 	Guard   Guard
-	HTTP    bool // addresses may be http
+	HTTP    bool    // addresses may be http
+	Sender  *Sender // whose places and pace tests keep to; nil: they keep to none
 	Node    string
 	Version string
 	Now     func() time.Time // nil: time.Now

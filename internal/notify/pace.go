@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"context"
 	"maps"
 	"sync"
 	"time"
@@ -77,6 +78,18 @@ func (p *pace) isSlow(id string) bool {
 	defer p.mu.Unlock()
 	m := p.of[id]
 	return m != nil && m.slow
+}
+
+// trial takes an endpoint's next turn and one of the places for slow endpoints, for a test, which done frees again. It
+// reports false if there was none in time.
+func (s *Sender) trial(ctx context.Context, id string) (done func(), ok bool) {
+	if s == nil {
+		return func() {}, true
+	}
+	if !sleep(ctx, s.pace.turn(id, s.Now())) || !take(ctx, s.slow) {
+		return nil, false
+	}
+	return func() { s.leave(s.slow) }, true
 }
 
 // slow returns the slow endpoints.

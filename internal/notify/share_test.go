@@ -3,10 +3,14 @@ package notify_test
 import (
 	"fmt"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"unitask/internal/fault"
+	"unitask/internal/notify"
 	"unitask/internal/task"
 	"unitask/internal/webhook"
 )
@@ -46,5 +50,35 @@ func TestAccountsShare(t *testing.T) {
 				t.Fatalf("%d of 100 events were delivered within 5 s", n)
 			}
 		}
+	})
+}
+
+// TestTrialsTakePlaces: tests of an endpoint that hangs are bounded, and one beyond the places is refused.
+func TestTrialsTakePlaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.endpoint("host", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		e := webhook.Endpoint{ID: "whe_06gztwr81bcb6csfsxswat9e1m", Scope: scope, URL: "http://host/", Generation: 1}
+		if err := w.PutEndpoint(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+		d := notify.New(notify.Config{Store: w, Secret: service, Dial: w.dial, HTTP: true, Sender: w.sender})
+		var all sync.WaitGroup
+		var refused atomic.Int32
+		for range 30 {
+			all.Go(func() {
+				if _, err := d.Test(t.Context(), holder, e.ID); fault.CodeOf(err) == fault.RateLimitExceeded {
+					refused.Add(1)
+				} else if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if n := len(w.requests("host")); n != 16 || refused.Load() != 14 {
+			t.Errorf("%d requests, %d refused, want 16 and 14", n, refused.Load())
+		}
+		d.Close()
+		time.Sleep(2 * time.Second) // the receiver sees that its connections are gone
 	})
 }
