@@ -90,6 +90,7 @@ var translations = []struct{ name, request, want string }{
 			`,"tools":[{"name":"weather","description":"Tells it.","parameters":`+schema+`},{"name":"f"}],"tool_choice":"weather","parallel_tool_calls":false`),
 	},
 	{"a search", message(`"Hi"`, `"tools":[{"type":"web_search_20250305","name":"web_search"}]`), created(hi, `,"web_search":true`)},
+	{"a strict tool", message(`"Hi"`, `"tools":[{"name":"f","input_schema":`+schema+`,"strict":true}]`), created(hi, `,"tools":[{"name":"f","parameters":`+schema+`,"strict":true}]`)},
 	{"a schema", message(`"Hi"`, `"output_config":{"format":{"type":"json_schema","schema":`+schema+`}}`), created(hi, `,"output_schema":`+schema)},
 	{"its former place", message(`"Hi"`, `"output_format":{"type":"json_schema","schema":`+schema+`}`), created(hi, `,"output_schema":`+schema)},
 	{"no thought", message(`"Hi"`, `"thinking":{"type":"disabled"}`), created(hi, `,"reasoning":"none"`)},

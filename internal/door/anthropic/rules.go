@@ -98,7 +98,7 @@ func toolMembers(search bool) inbound.Rules {
 	}
 	return inbound.Rules{
 		"type": taken, "name": taken, "description": taken, "input_schema": taken, "cache_control": noEffect, "eager_input_streaming": noEffect,
-		"allowed_callers": callers, "defer_loading": not, "strict": not, "input_examples": inbound.Only(`[]`),
+		"allowed_callers": callers, "defer_loading": not, "strict": taken, "input_examples": inbound.Only(`[]`),
 	}
 }
 

@@ -32,11 +32,15 @@ func (r *request) tools(w *jsonwrite.Writer) {
 	if len(own) > 0 {
 		w.Name(catalog.Tools)
 		w.Begin('[')
-		for _, tool := range own {
+		for i, tool := range own {
 			w.Begin('{')
 			inbound.Copy(w, tool, "name", "name")
 			inbound.Copy(w, tool, "description", "description")
 			inbound.Copy(w, tool, "input_schema", "parameters")
+			if r.Flag(tool, r.paths.tools[i], "strict") {
+				w.Name("strict")
+				w.Bool(true)
+			}
 			w.End('}')
 		}
 		w.End(']')
