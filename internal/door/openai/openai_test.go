@@ -78,7 +78,7 @@ func TestTranslate(t *testing.T) {
 		},
 		{
 			"tools", `{"model":"text.chat","messages":[{"role":"user","content":"Weather?"},
-				{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","index":0,"function":{"name":"weather","arguments":"{\"place\": \"Oslo\"}"}},
+				{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","index":0,"function":{"name":"weather","arguments":"{\"place\": \"Oslo\"}","parsed_arguments":{"place":"Oslo"}}},
 				{"id":"call_2","type":"function","function":{"name":"weather","arguments":"Oslo?"}}]},
 				{"role":"tool","tool_call_id":"call_1","content":"rain"},{"role":"tool","tool_call_id":"call_2","content":""}],
 			"tools":[{"type":"function","function":{"name":"weather","description":"Tells it.","parameters":` + schema + `,"strict":false}}],

@@ -53,6 +53,7 @@ func TestEveryMemberOfResponsesIsDecided(t *testing.T) {
 	decided := openai.DecidedForResponses()
 	for schemas, got := range decided {
 		want := published(t, strings.Fields(schemas)...)
+		got = slices.DeleteFunc(got, func(name string) bool { return name == "parsed" || name == "parsed_arguments" }) // OpenAI's libraries add them
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-published +decided):\n%s", schemas, diff)
 		}

@@ -37,7 +37,8 @@ var itemMembers = map[string]rules{
 	},
 	itemCall: {
 		"type": translated, "id": translated, "call_id": translated, "name": translated, "arguments": translated, "status": noEffect,
-		"namespace": refused(unknownHere), "caller": refused(unknownHere),
+		"parsed_arguments": noEffect, // the same, as OpenAI's libraries read it of a strict tool
+		"namespace":        refused(unknownHere), "caller": refused(unknownHere),
 	},
 	itemResult: {
 		"type": translated, "call_id": translated, "output": translated, "id": noEffect, "status": noEffect,
@@ -51,7 +52,7 @@ var itemMembers = map[string]rules{
 // responseParts are the members of a message's part, by its type.
 var responseParts = map[string]rules{
 	"input_text":  {"type": translated, "text": translated, "prompt_cache_breakpoint": noEffect},
-	"output_text": {"type": translated, "text": translated, "annotations": noEffect, "logprobs": only("[]")},
+	"output_text": {"type": translated, "text": translated, "annotations": noEffect, "logprobs": only("[]"), "parsed": noEffect},
 	"input_image": {
 		"type": translated, "image_url": translated, "detail": only(`"auto"`), "prompt_cache_breakpoint": noEffect,
 		"file_id": refused("is not taken; send the image as image_url"),

@@ -70,7 +70,7 @@ var roles = map[string]rules{
 	"assistant": {
 		"role": translated, "content": translated, "tool_calls": translated, memberState: translated,
 		// What answers have, as programs send them back.
-		memberReasoning: noEffect, "annotations": only("[]"), "refusal": refused(unknownHere),
+		memberReasoning: noEffect, "parsed": noEffect, "annotations": only("[]"), "refusal": refused(unknownHere),
 		"audio": refused(unknownHere), "name": refused(unknownHere), "function_call": refused(noFunctions),
 	},
 	"tool": {"role": translated, "content": translated, "tool_call_id": translated},
@@ -98,7 +98,7 @@ var (
 	toolMembers     = rules{"type": translated, "function": translated}
 	functionMembers = rules{"name": translated, "description": translated, "parameters": translated, "strict": translated}
 	callMembers     = rules{"id": translated, "type": translated, "function": translated, "index": noEffect}
-	calledMembers   = rules{"name": translated, "arguments": translated}
+	calledMembers   = rules{"name": translated, "arguments": translated, "parsed_arguments": noEffect} // as OpenAI's libraries read them
 	choiceMembers   = rules{"type": translated, "function": translated}
 	chosenMembers   = rules{"name": translated}
 

@@ -25,7 +25,7 @@ heard.toldAgain = (await client.responses.stream({ response_id: (await stream.fi
 
 // A loop of tools: the answer's items go back as they came, with the function's result behind.
 const tools = [{
-  type: "function", name: "get_weather", description: "Tells the weather of a town.", strict: false,
+  type: "function", name: "get_weather", description: "Tells the weather of a town.", strict: true,
   parameters: { type: "object", properties: { town: { type: "string" } }, required: ["town"], additionalProperties: false },
 }];
 heard.called = [];
