@@ -135,6 +135,8 @@ var layers = map[string]layer{
 	"client":         {floor: 6, may: []string{"unitask/client", "api", "task", "catalog", "fault", "secret", "sse"}},
 
 	"metrics": {floor: 7, below: true},
+	"client/clienttest": {floor: 3, may: []string{"api", "fault", "sse"}},
+
 	"submit":  {floor: 7, may: []string{"account", "api", "client", "fault", "hint", "journal", "shown", "snippet", "task"}},
 	"mcp":     {floor: 7, may: []string{"api", "catalog", "client", "fault", "secret", "task"}},
 	"save":    {floor: 7, may: []string{"api", "client", "disk", "fault", "hint", "shown", "snippet"}},

@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"unitask/internal/client/clienttest"
+
 	"unitask/client"
 	"unitask/internal/api"
 	"unitask/internal/fault"
@@ -16,15 +18,15 @@ import (
 )
 
 func TestCreateRetries(t *testing.T) {
-	lost := roundTripper(func(*http.Request) (*http.Response, error) { return nil, errReset })
-	refuse := func(e *fault.Error) roundTripper {
-		return serve(func(w http.ResponseWriter, _ *http.Request) { writeFault(w, e) })
+	lost := clienttest.RoundTripper(func(*http.Request) (*http.Response, error) { return nil, clienttest.ErrReset })
+	refuse := func(e *fault.Error) clienttest.RoundTripper {
+		return clienttest.Serve(func(w http.ResponseWriter, _ *http.Request) { clienttest.WriteFault(w, e) })
 	}
 	final := fault.New(fault.ProviderTimeout, "too late")
 	final.Final = true
 	tests := []struct {
 		name     string
-		failing  roundTripper
+		failing  clienttest.RoundTripper
 		failures int
 		want     fault.Code // of the error; "" for success
 		requests int
@@ -47,14 +49,14 @@ func TestCreateRetries(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				keys := map[string]int{}
 				requests := 0
-				transport := roundTripper(func(r *http.Request) (*http.Response, error) {
+				transport := clienttest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 					requests++
 					keys[r.Header.Get(api.HeaderIdempotencyKey)]++
 					if requests <= tt.failures {
 						return tt.failing(r)
 					}
-					return serve(func(w http.ResponseWriter, _ *http.Request) {
-						writeJSON(w, http.StatusOK, api.Task{ID: "task_1", State: task.Succeeded})
+					return clienttest.Serve(func(w http.ResponseWriter, _ *http.Request) {
+						clienttest.WriteJSON(w, http.StatusOK, api.Task{ID: "task_1", State: task.Succeeded})
 					})(r)
 				})
 				started := time.Now()
@@ -79,7 +81,7 @@ func TestCreateStopsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		c := overHandler(t, func(w http.ResponseWriter, _ *http.Request) {
-			writeFault(w, fault.New(fault.CapacityExhausted, "full").WithRetryAfter(5*time.Second))
+			clienttest.WriteFault(w, fault.New(fault.CapacityExhausted, "full").WithRetryAfter(5*time.Second))
 		})
 		started := time.Now()
 		_, err := client.Submit(ctx, c, request())
@@ -121,7 +123,7 @@ func TestRunReopens(t *testing.T) {
 					if r.Method == http.MethodPost {
 						creates++
 						keys[r.Header.Get(api.HeaderIdempotencyKey)] = true
-						writeJSON(w, http.StatusAccepted, api.Task{ID: "task_1", State: task.Queued})
+						clienttest.WriteJSON(w, http.StatusAccepted, api.Task{ID: "task_1", State: task.Queued})
 						return
 					}
 					now := api.Task{ID: "task_1", State: task.Succeeded, Output: &api.Output{Text: new("done")}}
@@ -130,7 +132,7 @@ func TestRunReopens(t *testing.T) {
 						f.Final = tt.final
 						now = api.Task{ID: "task_1", State: task.Failed, Error: new(api.ErrorOf(f))}
 					}
-					writeJSON(w, http.StatusOK, now)
+					clienttest.WriteJSON(w, http.StatusOK, now)
 				})
 				got, err := client.Run(t.Context(), c, request())
 				if codeOf(err) != tt.want || creates != tt.creates || len(keys) != 1 || got.ID != "task_1" {

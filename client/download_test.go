@@ -15,6 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"unitask/internal/client/clienttest"
+
 	"github.com/google/go-cmp/cmp"
 
 	"unitask/client"
@@ -71,7 +73,7 @@ func TestDownload(t *testing.T) {
 		{
 			"a signature that has expired",
 			[]http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) {
-				writeFault(w, fault.New(fault.NotFound, "no such artifact"))
+				clienttest.WriteFault(w, fault.New(fault.NotFound, "no such artifact"))
 			}},
 			fault.NotFound,
 			[]string{""},
@@ -134,9 +136,9 @@ func TestDownloadSendsNoKey(t *testing.T) {
 func TestDownloadGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		requests := 0
-		c := over(t, roundTripper(func(*http.Request) (*http.Response, error) {
+		c := over(t, clienttest.RoundTripper(func(*http.Request) (*http.Response, error) {
 			requests++
-			return nil, errReset
+			return nil, clienttest.ErrReset
 		}))
 		err := c.Download(t.Context(), artifactAt("http://bucket.test/x?signature=s3cret"), io.Discard)
 		if _, ok := errors.AsType[*client.UnreachableError](err); !ok || requests != 5 {

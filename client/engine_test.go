@@ -6,8 +6,9 @@ import (
 	"errors"
 	"iter"
 	"net/http"
-	"net/http/httptest"
 	"testing"
+
+	"unitask/internal/client/clienttest"
 
 	"unitask/client"
 	"unitask/internal/api"
@@ -15,20 +16,6 @@ import (
 )
 
 const testKey = "svc_test_0123456789"
-
-var errReset = errors.New("connection reset")
-
-// serve answers in the caller's goroutine, so that synctest owns all of time.
-func serve(h http.HandlerFunc) roundTripper {
-	return func(r *http.Request) (*http.Response, error) {
-		w := httptest.NewRecorder()
-		h(w, r)
-		if err := r.Context().Err(); err != nil {
-			return nil, err
-		}
-		return w.Result(), nil
-	}
-}
 
 // over returns a client whose requests a transport answers.
 func over(t *testing.T, transport http.RoundTripper, options ...client.Option) *client.Client {
@@ -39,7 +26,7 @@ func over(t *testing.T, transport http.RoundTripper, options ...client.Option) *
 
 func overHandler(t *testing.T, h http.HandlerFunc) *client.Client {
 	t.Helper()
-	return over(t, serve(h))
+	return over(t, clienttest.Serve(h))
 }
 
 func at(t *testing.T, baseURL string, options ...client.Option) *client.Client {
@@ -49,19 +36,6 @@ func at(t *testing.T, baseURL string, options ...client.Option) *client.Client {
 		t.Fatal(err)
 	}
 	return made
-}
-
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v)
-}
-
-func writeFault(w http.ResponseWriter, e *fault.Error) {
-	if e.RetryAfter > 0 {
-		w.Header().Set("Retry-After", "1")
-	}
-	writeJSON(w, api.Status(e), api.ErrorResponse{Error: api.ErrorOf(e), TaskID: e.TaskID, RequestID: "req_1"})
 }
 
 // codeOf returns the code of an error, INTERNAL if it has none.

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"unitask/internal/client/clienttest"
+
 	"github.com/google/go-cmp/cmp"
 
 	"unitask/client"
@@ -55,7 +57,7 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	got.wait, _ = strconv.Atoi(strings.TrimPrefix(r.Header.Get("Prefer"), "wait="))
 	defer func() { s.reads = append(s.reads, got) }()
 	if s.away != nil && s.away(got.start) {
-		return nil, errReset
+		return nil, clienttest.ErrReset
 	}
 	known := s.revision()
 	if got.match != "" {
@@ -68,7 +70,7 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	return serve(func(w http.ResponseWriter, _ *http.Request) {
+	return clienttest.Serve(func(w http.ResponseWriter, _ *http.Request) {
 		rev := s.revision()
 		w.Header().Set("ETag", strconv.Itoa(rev))
 		state := s.moves[rev].state
@@ -81,7 +83,7 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 			w.WriteHeader(got.code)
 			return
 		}
-		writeJSON(w, got.code, api.Task{ID: "task_1", State: state})
+		clienttest.WriteJSON(w, got.code, api.Task{ID: "task_1", State: state})
 	})(r)
 }
 
@@ -208,7 +210,7 @@ func TestFollowEnds(t *testing.T) {
 				requests := 0
 				_, err := follow(ctx, overHandler(t, func(w http.ResponseWriter, _ *http.Request) {
 					requests++
-					writeFault(w, tt.fault)
+					clienttest.WriteFault(w, tt.fault)
 				}), "task_1", nil)
 				if fmt.Sprint(err) != tt.want.Error() || requests != tt.requests {
 					t.Errorf("ended with %v after %d requests, want %v after %d", err, requests, tt.want, tt.requests)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"unitask/internal/client/clienttest"
+
 	"unitask/client"
 	"unitask/internal/api"
 	"unitask/internal/artifact"
@@ -76,7 +78,7 @@ func (s service) client(t *testing.T, broken trouble, options ...client.Option) 
 	t.Cleanup(transport.CloseIdleConnections)
 	over := http.RoundTripper(transport)
 	if broken != nil {
-		over = roundTripper(func(r *http.Request) (*http.Response, error) { return broken(r, transport.RoundTrip) })
+		over = clienttest.RoundTripper(func(r *http.Request) (*http.Response, error) { return broken(r, transport.RoundTrip) })
 	}
 	options = append(options, client.WithHTTPClient(&http.Client{Transport: over}))
 	return fixture.Must(client.New(s.url, s.key, options...))(t)

@@ -2,7 +2,6 @@ package client_test
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"slices"
@@ -10,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"unitask/internal/client/clienttest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -20,51 +21,11 @@ import (
 	"unitask/internal/task"
 )
 
-// event is one event of a stream as it is sent.
-func event(t *testing.T, name string, v any) string {
-	t.Helper()
-	raw, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(sse.Append(nil, name, raw))
-}
-
-// body is a stream's: pieces with a pause before each, then the end.
-type body struct {
-	pieces []string
-	pause  time.Duration
-	end    error
-	eager  bool            // no pause before the first
-	ctx    context.Context //nolint:containedctx // the request's, as a connection has it
-}
-
-func (b *body) Read(p []byte) (int, error) {
-	if len(b.pieces) == 0 {
-		return 0, b.end
-	}
-	if !b.eager {
-		select {
-		case <-time.After(b.pause):
-		case <-b.ctx.Done():
-			return 0, context.Cause(b.ctx)
-		}
-	}
-	b.eager = false
-	n := copy(p, b.pieces[0])
-	if b.pieces[0] = b.pieces[0][n:]; b.pieces[0] == "" {
-		b.pieces = b.pieces[1:]
-	}
-	return n, nil
-}
-
-func (b *body) Close() error { return nil }
-
 // TestStreamedFollow follows a task by streams that end, break off, are silent and are missing. Reads start as far
 // apart as without streams, and ask for no stream after a silent one.
 func TestStreamedFollow(t *testing.T) {
 	at := func(state task.State) string {
-		return event(t, api.EventTask, api.Task{ID: "task_1", State: state})
+		return clienttest.Event(t, api.EventTask, api.Task{ID: "task_1", State: state})
 	}
 	queued, running, ended := at(task.Queued), at(task.Running), at(task.Succeeded)
 	const stream, plain = true, false
@@ -80,7 +41,7 @@ func TestStreamedFollow(t *testing.T) {
 			want: []task.State{task.Queued, task.Running, task.Succeeded}, asked: []bool{stream},
 		},
 		"broken off": {
-			streams: [][]string{{queued, running}, {running, ended}}, end: errReset, pause: time.Second,
+			streams: [][]string{{queued, running}, {running, ended}}, end: clienttest.ErrReset, pause: time.Second,
 			want: []task.State{task.Queued, task.Running, task.Succeeded}, asked: []bool{stream, stream},
 		},
 		"broken off at once, again and again": {
@@ -88,11 +49,11 @@ func TestStreamedFollow(t *testing.T) {
 			want: []task.State{task.Queued, task.Running, task.Succeeded}, asked: []bool{stream, stream, stream, stream},
 		},
 		"held back": {
-			streams: [][]string{{}}, end: errReset,
+			streams: [][]string{{}}, end: clienttest.ErrReset,
 			want: []task.State{task.Running, task.Succeeded}, asked: []bool{stream, plain, plain},
 		},
 		"lost meanwhile": {
-			streams: [][]string{{queued}, nil, {running, ended}}, end: errReset,
+			streams: [][]string{{queued}, nil, {running, ended}}, end: clienttest.ErrReset,
 			want: []task.State{task.Queued, task.Running, task.Succeeded}, asked: []bool{stream, stream, plain, stream},
 		},
 		"silent": {
@@ -105,7 +66,7 @@ func TestStreamedFollow(t *testing.T) {
 				var asked []bool
 				streams, plains := tt.streams, 0
 				last := time.Time{}
-				transport := roundTripper(func(r *http.Request) (*http.Response, error) {
+				transport := clienttest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 					if gap := time.Since(last); gap < api.MinPoll {
 						t.Errorf("a read %v after the one before", gap)
 					}
@@ -113,19 +74,19 @@ func TestStreamedFollow(t *testing.T) {
 					asked = append(asked, r.Header.Get("Accept") == sse.ContentType)
 					if !asked[len(asked)-1] {
 						plains++
-						return serve(func(w http.ResponseWriter, _ *http.Request) {
+						return clienttest.Serve(func(w http.ResponseWriter, _ *http.Request) {
 							state := task.Running
 							if plains > 1 {
 								state = task.Succeeded
 							}
-							writeJSON(w, http.StatusOK, api.Task{ID: "task_1", State: state})
+							clienttest.WriteJSON(w, http.StatusOK, api.Task{ID: "task_1", State: state})
 						})(r)
 					}
 					pieces := streams[0]
 					if streams = streams[1:]; pieces == nil {
-						return nil, errReset
+						return nil, clienttest.ErrReset
 					}
-					b := &body{pieces: append([]string{}, pieces...), pause: tt.pause, end: tt.end, ctx: r.Context()}
+					b := &clienttest.Body{Pieces: append([]string{}, pieces...), Pause: tt.pause, End: tt.end, Ctx: r.Context()}
 					return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {sse.ContentType}}, Body: b}, nil
 				})
 				c := over(t, transport)
@@ -149,10 +110,10 @@ func TestStreamedFollow(t *testing.T) {
 func TestStreamRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		accepts := map[string]int{}
-		transport := roundTripper(func(r *http.Request) (*http.Response, error) {
+		transport := clienttest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 			accepts[r.Header.Get("Accept")]++
-			return serve(func(w http.ResponseWriter, _ *http.Request) {
-				writeFault(w, fault.New(fault.CapacityExhausted, "full").WithRetryAfter(time.Second))
+			return clienttest.Serve(func(w http.ResponseWriter, _ *http.Request) {
+				clienttest.WriteFault(w, fault.New(fault.CapacityExhausted, "full").WithRetryAfter(time.Second))
 			})(r)
 		})
 		c := over(t, transport)
@@ -171,7 +132,7 @@ func FuzzStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, stream string) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		transport := roundTripper(func(*http.Request) (*http.Response, error) {
+		transport := clienttest.RoundTripper(func(*http.Request) (*http.Response, error) {
 			h := http.Header{"Content-Type": {sse.ContentType}}
 			return &http.Response{StatusCode: http.StatusOK, Header: h, Body: io.NopCloser(strings.NewReader(stream))}, nil
 		})
@@ -186,14 +147,14 @@ func FuzzStream(f *testing.F) {
 // TestStreamsNotLetThrough has a proxy before the service refuse streams, or buffer them: the task is made and
 // followed without.
 func TestStreamsNotLetThrough(t *testing.T) {
-	refused := func(status int) roundTripper {
-		return serve(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+	refused := func(status int) clienttest.RoundTripper {
+		return clienttest.Serve(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
 	}
-	for name, between := range map[string]roundTripper{
+	for name, between := range map[string]clienttest.RoundTripper{
 		"500": refused(http.StatusInternalServerError),
 		"406": refused(http.StatusNotAcceptable),
 		"kept": func(r *http.Request) (*http.Response, error) {
-			late := &body{pieces: []string{"late"}, pause: time.Hour, ctx: r.Context()}
+			late := &clienttest.Body{Pieces: []string{"late"}, Pause: time.Hour, Ctx: r.Context()}
 			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {sse.ContentType}}, Body: late}, nil
 		},
 		"kept, head and all": func(r *http.Request) (*http.Response, error) {
@@ -204,7 +165,7 @@ func TestStreamsNotLetThrough(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var asked []string
-				c := over(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+				c := over(t, clienttest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 					asked = append(asked, r.Method+" "+r.Header.Get("Accept"))
 					if r.Header.Get("Accept") == sse.ContentType {
 						return between(r)
@@ -213,8 +174,8 @@ func TestStreamsNotLetThrough(t *testing.T) {
 					if r.Method == http.MethodGet {
 						state = task.Succeeded
 					}
-					return serve(func(w http.ResponseWriter, _ *http.Request) {
-						writeJSON(w, http.StatusOK, api.Task{ID: "task_1", State: state})
+					return clienttest.Serve(func(w http.ResponseWriter, _ *http.Request) {
+						clienttest.WriteJSON(w, http.StatusOK, api.Task{ID: "task_1", State: state})
 					})(r)
 				}))
 				done, err := finish(t.Context(), c, nil, nil)

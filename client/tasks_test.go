@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"unitask/internal/client/clienttest"
+
 	"github.com/google/go-cmp/cmp"
 
 	"unitask/client"
@@ -25,7 +27,7 @@ func TestListPages(t *testing.T) {
 		if q.Get("state") != "failed" || q.Get("metadata.team") != "a & b" || q.Get("capability") != "text.chat" {
 			t.Errorf("asked %s", r.URL.RawQuery)
 		}
-		writeJSON(w, http.StatusOK, pages[q.Get("cursor")])
+		clienttest.WriteJSON(w, http.StatusOK, pages[q.Get("cursor")])
 	})
 	o := client.ListOptions{State: client.Failed, Capability: "text.chat", Metadata: map[string]string{"team": "a & b"}}
 	all := c.List(t.Context(), o)

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"unitask/internal/client/clienttest"
+
 	"github.com/google/go-cmp/cmp"
 
 	"unitask/client"
@@ -41,7 +43,7 @@ func TestTypes(t *testing.T) {
 				_, _ = fmt.Fprintf(w, `{"id":"task_1","state":"succeeded","output":%s}`, output)
 				return w.Result(), nil
 			}
-			service, err := client.New("http://service.test", "svc_test_x", client.WithHTTPClient(&http.Client{Transport: roundTripper(answered)}))
+			service, err := client.New("http://service.test", "svc_test_x", client.WithHTTPClient(&http.Client{Transport: clienttest.RoundTripper(answered)}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -140,10 +142,6 @@ func withoutNulls(v any) any {
 	return v
 }
 
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
 // TestSameWire compares the names of this package with those of the API: members, codes and states.
 func TestSameWire(t *testing.T) {
 	for name, pair := range map[string][2]any{
@@ -211,7 +209,7 @@ func TestEachCodeIsKnown(t *testing.T) {
 			_, _ = fmt.Fprintf(w, `{"error":{"code":%q,"message":"no"}}`, code)
 			return w.Result(), nil
 		}
-		service, err := client.New("http://service.test", "x", client.WithHTTPClient(&http.Client{Transport: roundTripper(answered)}))
+		service, err := client.New("http://service.test", "x", client.WithHTTPClient(&http.Client{Transport: clienttest.RoundTripper(answered)}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"unitask/internal/client/clienttest"
+
 	"unitask/client"
 	"unitask/internal/fault"
 )
@@ -246,7 +248,7 @@ func TestUploadThere(t *testing.T) {
 		t.Errorf("%+v, %v, after %d requests with bytes", got, err, len(s.puts))
 	}
 	none := overHandler(t, func(w http.ResponseWriter, _ *http.Request) {
-		writeFault(w, fault.New(fault.NotFound, "nothing at this path"))
+		clienttest.WriteFault(w, fault.New(fault.NotFound, "nothing at this path"))
 	})
 	if _, err = none.Upload(t.Context(), strings.NewReader("abc"), "video/mp4"); !errors.Is(err, client.ErrNoUploads) || codeOf(err) != fault.NotFound {
 		t.Errorf("%v, want ErrNoUploads", err)

@@ -15,6 +15,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/client"
+	"unitask/internal/client/clienttest"
 	"unitask/internal/fault"
 )
 
@@ -64,11 +65,11 @@ func TestAdmin(t *testing.T) {
 		got = append(got, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization"))
 		switch r.Method + r.URL.Path {
 		case "GET" + api.PathAdminKeys:
-			writeJSON(w, http.StatusOK, api.KeyList{Data: []api.Key{key}})
+			clienttest.WriteJSON(w, http.StatusOK, api.KeyList{Data: []api.Key{key}})
 		case "GET" + api.PathAdminInfo:
-			writeJSON(w, http.StatusOK, api.Info{Version: "1", PID: 7})
+			clienttest.WriteJSON(w, http.StatusOK, api.Info{Version: "1", PID: 7})
 		default:
-			writeJSON(w, http.StatusOK, key)
+			clienttest.WriteJSON(w, http.StatusOK, key)
 		}
 	}))
 	admin, err := client.NewAdmin(dir)

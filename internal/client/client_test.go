@@ -2,13 +2,14 @@ package client_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	"unitask/internal/client/clienttest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -20,22 +21,6 @@ import (
 )
 
 const testKey = "svc_test_0123456789"
-
-// roundTripper answers in the caller's goroutine, so that synctest owns all of time.
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-func serve(h http.HandlerFunc) roundTripper {
-	return func(r *http.Request) (*http.Response, error) {
-		w := httptest.NewRecorder()
-		h(w, r)
-		if err := r.Context().Err(); err != nil {
-			return nil, err
-		}
-		return w.Result(), nil
-	}
-}
 
 func mustClient(t *testing.T, c client.Config) *client.Client {
 	t.Helper()
@@ -54,20 +39,7 @@ func mustClient(t *testing.T, c client.Config) *client.Client {
 
 func overHandler(t *testing.T, h http.HandlerFunc) *client.Client {
 	t.Helper()
-	return mustClient(t, client.Config{HTTPClient: &http.Client{Transport: serve(h)}})
-}
-
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v)
-}
-
-func writeFault(w http.ResponseWriter, e *fault.Error) {
-	if e.RetryAfter > 0 {
-		w.Header().Set("Retry-After", "1")
-	}
-	writeJSON(w, api.Status(e), api.ErrorResponse{Error: api.ErrorOf(e), TaskID: e.TaskID, RequestID: "req_1"})
+	return mustClient(t, client.Config{HTTPClient: &http.Client{Transport: clienttest.Serve(h)}})
 }
 
 // sent is a request of the client on the wire.
@@ -144,7 +116,7 @@ func TestRequests(t *testing.T) {
 			c := overHandler(t, func(w http.ResponseWriter, r *http.Request) {
 				h := r.Header
 				got = sent{r.Method, r.URL.RequestURI(), h.Get("Authorization"), h.Get("Prefer"), h.Get("If-None-Match"), h.Get("Content-Type")}
-				writeJSON(w, http.StatusOK, struct{}{})
+				clienttest.WriteJSON(w, http.StatusOK, struct{}{})
 			})
 			if err := tt.call(t.Context(), c); err != nil {
 				t.Fatal(err)
@@ -166,7 +138,7 @@ func TestErrors(t *testing.T) {
 		{
 			"the service's own",
 			func(w http.ResponseWriter, _ *http.Request) {
-				writeFault(w, fault.Invalid("input.prompt", "is required"))
+				clienttest.WriteFault(w, fault.Invalid("input.prompt", "is required"))
 			},
 			&client.Error{Fault: fault.Invalid("input.prompt", "is required"), Status: 400, RequestID: "req_1"},
 		},
@@ -226,12 +198,12 @@ func TestRenew(t *testing.T) {
 	refuseOld := func(w http.ResponseWriter, r *http.Request) {
 		keys = append(keys, r.Header.Get("Authorization"))
 		if r.Header.Get("Authorization") != "Bearer fresh" {
-			writeFault(w, fault.New(fault.Unauthenticated, "no"))
+			clienttest.WriteFault(w, fault.New(fault.Unauthenticated, "no"))
 			return
 		}
-		writeJSON(w, http.StatusOK, api.CapabilityList{})
+		clienttest.WriteJSON(w, http.StatusOK, api.CapabilityList{})
 	}
-	c := mustClient(t, client.Config{Renew: renew, HTTPClient: &http.Client{Transport: serve(refuseOld)}})
+	c := mustClient(t, client.Config{Renew: renew, HTTPClient: &http.Client{Transport: clienttest.Serve(refuseOld)}})
 	if _, err := c.Capabilities(t.Context()); err != nil {
 		t.Fatal(err)
 	}

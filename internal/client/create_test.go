@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"unitask/internal/client/clienttest"
+
 	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/api"
@@ -17,8 +19,6 @@ import (
 	"unitask/internal/fault"
 	"unitask/internal/task"
 )
-
-var errReset = errors.New("connection reset")
 
 // TestFinishReopens: a task that is done elsewhere and fails is tried again under its key, twice at most
 // and told each time.
@@ -50,12 +50,12 @@ func TestFinishReopens(t *testing.T) {
 				}
 				c := overHandler(t, func(w http.ResponseWriter, r *http.Request) {
 					if r.Method == http.MethodGet {
-						writeJSON(w, http.StatusOK, now())
+						clienttest.WriteJSON(w, http.StatusOK, now())
 						return
 					}
 					creates++
 					keys[r.Header.Get(api.HeaderIdempotencyKey)] = true
-					writeJSON(w, http.StatusAccepted, api.Task{ID: "task_1", State: task.Queued})
+					clienttest.WriteJSON(w, http.StatusAccepted, api.Task{ID: "task_1", State: task.Queued})
 				})
 				var told []string
 				var last api.Task
@@ -78,7 +78,7 @@ func TestFinishInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		failed := api.Task{ID: "task_1", State: task.Failed, Error: new(api.ErrorOf(fault.New(fault.ProviderTimeout, "late")))}
-		c := overHandler(t, func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, failed) })
+		c := overHandler(t, func(w http.ResponseWriter, _ *http.Request) { clienttest.WriteJSON(w, http.StatusOK, failed) })
 		got, err := c.Finish(ctx, request(""), client.CreateOptions{OnRetry: func(client.Retry) { cancel() }}, nil)
 		if f, ok := errors.AsType[*fault.Error](err); !ok || f.TaskID != "task_1" || got.State != task.Failed {
 			t.Errorf("%+v, %v, want the failed task and its error", got, err)
@@ -91,7 +91,7 @@ func TestCreateAnswer(t *testing.T) {
 	c := overHandler(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(api.HeaderIdempotentReplay, "true")
 		w.Header().Set("Retry-After", "3")
-		writeJSON(w, http.StatusAccepted, want.Task)
+		clienttest.WriteJSON(w, http.StatusAccepted, want.Task)
 	})
 	got, err := c.Create(t.Context(), request(""), client.CreateOptions{IdempotencyKey: "my-own-key"})
 	if err != nil {

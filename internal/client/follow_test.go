@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"unitask/internal/client/clienttest"
+
 	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/api"
@@ -26,19 +28,19 @@ func TestFollow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				reads := 0
-				answer := serve(func(w http.ResponseWriter, _ *http.Request) {
+				answer := clienttest.Serve(func(w http.ResponseWriter, _ *http.Request) {
 					switch reads {
 					case 1:
-						writeJSON(w, http.StatusOK, api.Task{ID: "task_1", State: task.Running})
+						clienttest.WriteJSON(w, http.StatusOK, api.Task{ID: "task_1", State: task.Running})
 					case 2:
-						writeFault(w, fault.New(fault.CapacityExhausted, "full"))
+						clienttest.WriteFault(w, fault.New(fault.CapacityExhausted, "full"))
 					default:
-						writeJSON(w, http.StatusOK, ended)
+						clienttest.WriteJSON(w, http.StatusOK, ended)
 					}
 				})
 				var told []fault.Code
 				c := mustClient(t, client.Config{
-					HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+					HTTPClient: &http.Client{Transport: clienttest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 						reads++
 						return answer(r)
 					})},
@@ -70,7 +72,9 @@ func TestFollow(t *testing.T) {
 
 // TestDownloadsCode: an artifact that is gone is an answer of the service.
 func TestDownloadsCode(t *testing.T) {
-	c := overHandler(t, func(w http.ResponseWriter, _ *http.Request) { writeFault(w, fault.New(fault.NotFound, "gone")) })
+	c := overHandler(t, func(w http.ResponseWriter, _ *http.Request) {
+		clienttest.WriteFault(w, fault.New(fault.NotFound, "gone"))
+	})
 	err := c.Download(t.Context(), api.Artifact{ID: "art_1", URL: "/artifacts/art_1"}, io.Discard)
 	if fault.CodeOf(err) != fault.NotFound || client.RequestID(err) != "req_1" {
 		t.Errorf("%v", err)

@@ -1,14 +1,14 @@
 package client_test
 
 import (
-	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"unitask/internal/client/clienttest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -18,52 +18,12 @@ import (
 	"unitask/internal/task"
 )
 
-// event is one event of a stream as it is sent.
-func event(t *testing.T, name string, v any) string {
-	t.Helper()
-	raw, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(sse.Append(nil, name, raw))
-}
-
-// body is a stream's: pieces with a pause before each, then the end.
-type body struct {
-	pieces []string
-	pause  time.Duration
-	end    error
-	eager  bool            // no pause before the first
-	ctx    context.Context //nolint:containedctx // the request's, as a connection has it
-}
-
-func (b *body) Read(p []byte) (int, error) {
-	if len(b.pieces) == 0 {
-		return 0, b.end
-	}
-	if !b.eager {
-		select {
-		case <-time.After(b.pause):
-		case <-b.ctx.Done():
-			return 0, context.Cause(b.ctx)
-		}
-	}
-	b.eager = false
-	n := copy(p, b.pieces[0])
-	if b.pieces[0] = b.pieces[0][n:]; b.pieces[0] == "" {
-		b.pieces = b.pieces[1:]
-	}
-	return n, nil
-}
-
-func (b *body) Close() error { return nil }
-
 // TestStreamedFinish creates tasks as streams that end, break off and fall silent at every place. The task is
 // finished all the same, with one creation if it was known.
 func TestStreamedFinish(t *testing.T) {
-	running := event(t, api.EventTask, api.Task{ID: "task_1", State: task.Running})
-	ended := event(t, api.EventTask, api.Task{ID: "task_1", State: task.Succeeded, Output: &api.Output{Text: new("one two")}})
-	one, two := event(t, api.EventDelta, api.Delta{Text: "one "}), event(t, api.EventDelta, api.Delta{Text: "two"})
+	running := clienttest.Event(t, api.EventTask, api.Task{ID: "task_1", State: task.Running})
+	ended := clienttest.Event(t, api.EventTask, api.Task{ID: "task_1", State: task.Succeeded, Output: &api.Output{Text: new("one two")}})
+	one, two := clienttest.Event(t, api.EventDelta, api.Delta{Text: "one "}), clienttest.Event(t, api.EventDelta, api.Delta{Text: "two"})
 	for name, tt := range map[string]struct {
 		pieces []string
 		pause  time.Duration
@@ -76,16 +36,16 @@ func TestStreamedFinish(t *testing.T) {
 		"byte by byte":           {pieces: strings.Split(running+one+two+ended, ""), pause: time.Second, end: io.EOF, want: "one two", posts: 1},
 		"with what is unknown":   {pieces: []string{running, "event: later\ndata: {}\n\n", one, sse.Beat, two, ended}, end: io.EOF, want: "one two", posts: 1},
 		"slow, but alive":        {pieces: []string{running, sse.Beat, sse.Beat, one, sse.Beat, two, ended}, pause: 40 * time.Second, end: io.EOF, want: "one two", posts: 1},
-		"broken off":             {pieces: []string{running, one}, end: errReset, want: "one ", posts: 1, gets: 1},
+		"broken off":             {pieces: []string{running, one}, end: clienttest.ErrReset, want: "one ", posts: 1, gets: 1},
 		"closed early":           {pieces: []string{running, one}, end: io.EOF, want: "one ", posts: 1, gets: 1},
 		"silent":                 {pieces: []string{running, one, two}, pause: 50 * time.Second, end: io.EOF, posts: 1, gets: 1},
-		"broken off in an event": {pieces: []string{running, one[:len(one)-8]}, end: errReset, posts: 1, gets: 1},
-		"broken off at once":     {end: errReset, posts: 2},
+		"broken off in an event": {pieces: []string{running, one[:len(one)-8]}, end: clienttest.ErrReset, posts: 1, gets: 1},
+		"broken off at once":     {end: clienttest.ErrReset, posts: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				posts, gets := 0, 0
-				transport := roundTripper(func(r *http.Request) (*http.Response, error) {
+				transport := clienttest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 					if r.Method == http.MethodPost {
 						posts++
 					} else {
@@ -93,11 +53,11 @@ func TestStreamedFinish(t *testing.T) {
 					}
 					if r.Method == http.MethodPost && posts == 1 {
 						h := http.Header{"Content-Type": {sse.ContentType}}
-						b := &body{pieces: append([]string{}, tt.pieces...), pause: tt.pause, end: tt.end, eager: true, ctx: r.Context()}
+						b := &clienttest.Body{Pieces: append([]string{}, tt.pieces...), Pause: tt.pause, End: tt.end, Eager: true, Ctx: r.Context()}
 						return &http.Response{StatusCode: http.StatusOK, Header: h, Body: b}, nil
 					}
-					return serve(func(w http.ResponseWriter, _ *http.Request) {
-						writeJSON(w, http.StatusOK, api.Task{ID: "task_1", State: task.Succeeded, Output: &api.Output{Text: new("one two")}})
+					return clienttest.Serve(func(w http.ResponseWriter, _ *http.Request) {
+						clienttest.WriteJSON(w, http.StatusOK, api.Task{ID: "task_1", State: task.Succeeded, Output: &api.Output{Text: new("one two")}})
 					})(r)
 				})
 				c := mustClient(t, client.Config{HTTPClient: &http.Client{Transport: transport}})
@@ -124,11 +84,11 @@ func TestStreamedFinish(t *testing.T) {
 // a second time.
 func TestFinishTellsATextOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		running, ended := event(t, api.EventTask, api.Task{ID: "task_1", State: task.Running}), event(t, api.EventTask, api.Task{ID: "task_1", State: task.Succeeded})
-		one, two := event(t, api.EventDelta, api.Delta{Text: "one "}), event(t, api.EventDelta, api.Delta{Text: "two"})
+		running, ended := clienttest.Event(t, api.EventTask, api.Task{ID: "task_1", State: task.Running}), clienttest.Event(t, api.EventTask, api.Task{ID: "task_1", State: task.Succeeded})
+		one, two := clienttest.Event(t, api.EventDelta, api.Delta{Text: "one "}), clienttest.Event(t, api.EventDelta, api.Delta{Text: "two"})
 		streams := [][]string{{running, one}, {running, one, two, ended}}
-		c := mustClient(t, client.Config{HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
-			b := &body{pieces: streams[0], end: io.EOF, eager: true, ctx: r.Context()}
+		c := mustClient(t, client.Config{HTTPClient: &http.Client{Transport: clienttest.RoundTripper(func(r *http.Request) (*http.Response, error) {
+			b := &clienttest.Body{Pieces: streams[0], End: io.EOF, Eager: true, Ctx: r.Context()}
 			streams = streams[1:]
 			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {sse.ContentType}}, Body: b}, nil
 		})}})
@@ -147,13 +107,13 @@ func TestFinishTellsATextOnce(t *testing.T) {
 func TestFinishHearsStates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		requests := 0
-		transport := roundTripper(func(r *http.Request) (*http.Response, error) {
+		transport := clienttest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 			requests++
 			var pieces []string
 			for _, s := range []task.State{task.Queued, task.Running, task.Transferring, task.Succeeded} {
-				pieces = append(pieces, event(t, api.EventTask, api.Task{ID: "task_1", State: s}))
+				pieces = append(pieces, clienttest.Event(t, api.EventTask, api.Task{ID: "task_1", State: s}))
 			}
-			b := &body{pieces: pieces, pause: time.Second, end: io.EOF, ctx: r.Context()}
+			b := &clienttest.Body{Pieces: pieces, Pause: time.Second, End: io.EOF, Ctx: r.Context()}
 			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {sse.ContentType}}, Body: b}, nil
 		})
 		c := mustClient(t, client.Config{HTTPClient: &http.Client{Transport: transport}})

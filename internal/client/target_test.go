@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"unitask/internal/client/clienttest"
+
 	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/api"
@@ -68,7 +70,7 @@ func TestTarget(t *testing.T) {
 func TestCredential(t *testing.T) {
 	dir := mustShortDir(t)
 	mustServeSocket(t, filepath.Join(dir, "admin.sock"), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusOK, api.Key{Secret: "svc_test_session"})
+		clienttest.WriteJSON(w, http.StatusOK, api.Key{Secret: "svc_test_session"})
 	}))
 	file := filepath.Join(dir, "key")
 	if err := os.WriteFile(file, []byte("svc_test_file\n"), 0o600); err != nil {
@@ -174,7 +176,7 @@ func TestSessionKeyIsRenewed(t *testing.T) {
 		if asked == 1 {
 			life = 10 * time.Second // about to expire: not worth keeping
 		}
-		writeJSON(w, http.StatusOK, api.Key{Secret: "svc_test_session", ExpiresAt: &api.Timestamp{Time: time.Now().Add(life)}})
+		clienttest.WriteJSON(w, http.StatusOK, api.Key{Secret: "svc_test_session", ExpiresAt: &api.Timestamp{Time: time.Now().Add(life)}})
 	}))
 	t.Setenv("UNITASK_API_KEY", "")
 	got, err := client.Target{BaseURL: "http://own.test", Profile: client.Profile{BaseURL: "http://own.test", DataDir: dir}}.
@@ -208,7 +210,7 @@ func TestParseKey(t *testing.T) {
 func TestTargetOfDataDir(t *testing.T) {
 	asked, unknown := mustShortDir(t), filepath.Join(t.TempDir(), "unknown")
 	mustServeSocket(t, filepath.Join(asked, "admin.sock"), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusOK, api.Info{BaseURL: "http://127.0.0.1:8421"})
+		clienttest.WriteJSON(w, http.StatusOK, api.Info{BaseURL: "http://127.0.0.1:8421"})
 	}))
 	local := client.Profile{BaseURL: "http://127.0.0.1:8420", DataDir: "/d"}
 	work := client.Profile{BaseURL: "https://ai.example"}

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"unitask/internal/client/clienttest"
+
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/fault"
@@ -63,7 +65,7 @@ func (s *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.ranges = append(s.ranges, r.Header.Get("Content-Range"))
 		if s.refuse != nil {
 			_, _ = io.Copy(io.Discard, r.Body)
-			writeFault(w, s.refuse)
+			clienttest.WriteFault(w, s.refuse)
 			return
 		}
 		if len(s.ranges) > 1 && len(s.cuts) > 0 {
@@ -136,7 +138,7 @@ func TestUpload(t *testing.T) {
 // TestUploadNotServed is what a service without uploads answers.
 func TestUploadNotServed(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		writeFault(w, fault.New(fault.NotFound, "nothing at this path"))
+		clienttest.WriteFault(w, fault.New(fault.NotFound, "nothing at this path"))
 	}))
 	defer server.Close()
 	c, err := client.New(client.Config{BaseURL: server.URL, Key: uploadKey})
