@@ -11,26 +11,36 @@ import (
 
 // content writes what a message says: a text, or parts.
 func (r *request) content(w *jsonwrite.Writer, content []byte, at string) {
+	r.eachPart(w, content, at, parts, "text, image_url, input_audio and file", r.part)
+}
+
+// eachPart writes a text, or parts by write, which has the members that known allows for the part's kind.
+func (r *request) eachPart(
+	w *jsonwrite.Writer, content []byte, at string, known map[string]rules, kinds string,
+	write func(w *jsonwrite.Writer, kind string, given map[string][]byte, at string),
+) {
 	if content[0] != '[' {
 		w.JSON(content)
 		return
 	}
 	w.Begin('[')
-	elements(content, func(i int, part []byte) { r.part(w, part, at+"["+strconv.Itoa(i)+"]") })
+	elements(content, func(i int, part []byte) {
+		at := at + "[" + strconv.Itoa(i) + "]"
+		kind, ok := r.kind(part, at, "type")
+		if !ok {
+			return
+		}
+		members, isKnown := known[kind]
+		if !isKnown {
+			r.row(under(at, "type"), "must be one of "+kinds)
+			return
+		}
+		write(w, kind, r.members(part, at, members), at)
+	})
 	w.End(']')
 }
 
-func (r *request) part(w *jsonwrite.Writer, part []byte, at string) {
-	kind, ok := r.kind(part, at, "type")
-	if !ok {
-		return
-	}
-	members, known := parts[kind]
-	if !known {
-		r.row(under(at, "type"), "must be one of text, image_url, input_audio and file")
-		return
-	}
-	given := r.members(part, at, members)
+func (r *request) part(w *jsonwrite.Writer, kind string, given map[string][]byte, at string) {
 	value, ok := given[kind]
 	if !ok {
 		r.row(under(at, kind), "is required")

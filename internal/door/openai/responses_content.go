@@ -1,10 +1,6 @@
 package openai
 
-import (
-	"strconv"
-
-	"unitask/internal/jsonwrite"
-)
+import "unitask/internal/jsonwrite"
 
 // writeIf writes a member that is JSON already, unless it is nil.
 func writeIf(w *jsonwrite.Writer, name string, value []byte) {
@@ -24,26 +20,10 @@ func jsonOf(text string) []byte {
 
 // itemContent writes the content of an item: a text, or parts.
 func (r *request) itemContent(w *jsonwrite.Writer, content []byte, at string) {
-	if content[0] != '[' {
-		w.JSON(content)
-		return
-	}
-	w.Begin('[')
-	elements(content, func(i int, part []byte) { r.itemPart(w, part, at+"["+strconv.Itoa(i)+"]") })
-	w.End(']')
+	r.eachPart(w, content, at, responseParts, "input_text, output_text, input_image, input_audio and input_file", r.itemPart)
 }
 
-func (r *request) itemPart(w *jsonwrite.Writer, part []byte, at string) {
-	kind, ok := r.kind(part, at, "type")
-	if !ok {
-		return
-	}
-	members, known := responseParts[kind]
-	if !known {
-		r.row(under(at, "type"), "must be one of input_text, output_text, input_image, input_audio and input_file")
-		return
-	}
-	given := r.members(part, at, members)
+func (r *request) itemPart(w *jsonwrite.Writer, kind string, given map[string][]byte, at string) {
 	w.Begin('{')
 	switch kind {
 	case "input_text", "output_text":
