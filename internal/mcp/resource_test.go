@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -17,7 +18,7 @@ func TestTaskResource(t *testing.T) {
 	converse(t, f, mcp.Config{}, func(s *session) {
 		s.call("text_chat", `{"input":{"prompt":"hello"}}`)
 		templates, err := s.ListResourceTemplates(s.t.Context(), nil)
-		if err != nil || len(templates.ResourceTemplates) != 1 || templates.ResourceTemplates[0].URITemplate != "unitask://tasks/{id}" {
+		if err != nil || len(templates.ResourceTemplates) != 2 || templates.ResourceTemplates[0].URITemplate != "unitask://tasks/{id}" {
 			t.Errorf("templates: %+v, %v", templates, err)
 		}
 		got, err := s.ReadResource(s.t.Context(), &sdk.ReadResourceParams{URI: "unitask://tasks/task_1"})
@@ -32,6 +33,33 @@ func TestTaskResource(t *testing.T) {
 			if _, err := s.ReadResource(s.t.Context(), &sdk.ReadResourceParams{URI: uri}); err == nil {
 				t.Errorf("%s is read", uri)
 			}
+		}
+	})
+}
+
+// TestFileResource: a file of a task's result is a resource as long as it fits into an answer.
+func TestFileResource(t *testing.T) {
+	f := newFake(t)
+	small, large := f.artifact("image/png", 3), f.artifact("image/png", 640<<10+1)
+	f.output.Images = []api.Artifact{small, large}
+	converse(t, f, mcp.Config{}, func(s *session) {
+		s.call("image_generate", `{"input":{"prompt":"a fox"}}`)
+		const files = "unitask://tasks/task_1/artifacts/"
+		got, err := s.ReadResource(s.t.Context(), &sdk.ReadResourceParams{URI: files + small.ID})
+		if err != nil || len(got.Contents) != 1 || len(got.Contents[0].Blob) != 3 || got.Contents[0].MIMEType != "image/png" {
+			t.Errorf("the file: %+v, %v", got, err)
+		}
+		for uri, want := range map[string]string{
+			files + large.ID: "too large", files + "art_9": "not found", "unitask://tasks/task_2/artifacts/" + small.ID: "not found", files: "not found",
+		} {
+			if _, err := s.ReadResource(s.t.Context(), &sdk.ReadResourceParams{URI: uri}); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %s", uri, err, want)
+			}
+		}
+	})
+	converse(t, f, mcp.Config{Room: func(int64) bool { return false }}, func(s *session) {
+		if _, err := s.ReadResource(s.t.Context(), &sdk.ReadResourceParams{URI: "unitask://tasks/task_1/artifacts/" + small.ID}); err == nil {
+			t.Error("a file is read without room")
 		}
 	})
 }
