@@ -29,7 +29,7 @@ type Config struct {
 	MCPHTTP        bool                      `yaml:"mcp_http" env:"UNITASK_MCP_HTTP" doc:"whether /mcp on listen offers the capabilities as tools to clients of the Model Context Protocol, by API keys"`
 	Doors          []string                  `yaml:"doors" env:"UNITASK_DOORS" doc:"interfaces of others at which programs written for them call this service: openai, at /openai/v1, and anthropic, at /anthropic; in the variable with commas between"`
 	DoorModels     map[catalog.Name][]string `yaml:"door_models" doc:"other names of a capability as a model at the doors, such as text.chat: [gpt-5]; a name may be that of several capabilities of different work"`
-	UsageMetadata  []string                  `yaml:"usage_metadata" doc:"names of tasks' metadata by which usage is summed too, such as team, for unitask usage --by metadata.team; 4 at most, of few texts each, for every text has a sum a day"`
+	UsageMetadata  []string                  `yaml:"usage_metadata" doc:"names of tasks' metadata by which usage is summed too, such as team, for unitask usage --by metadata.team; 4 at most; the first 1000 texts of an account in a month have sums of their own, further ones one together"`
 	Webhooks       bool                      `yaml:"webhooks" env:"UNITASK_WEBHOOKS" default:"true" doc:"whether the ends of tasks are sent to the addresses that accounts register"`
 	WebhookHTTP    bool                      `yaml:"webhook_http" env:"UNITASK_WEBHOOK_HTTP" doc:"whether these addresses may be http too, which strangers can read on their way"`
 	WebhookAllow   []string                  `yaml:"webhook_allow" doc:"hosts, addresses and CIDRs that may be such an address although they aren't public"`

@@ -85,11 +85,7 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 	}
 	o.IdempotencyHash, o.Fingerprint, o.Authorization = key, fingerprint, checked.declared
 	o.Metadata, o.RequestID, o.Traceparent = req.Metadata, s.RequestID, s.Traceparent
-	for _, name := range g.limits.Load().UsageBy {
-		if _, ok := o.Metadata[name]; ok {
-			o.UsageBy = append(o.UsageBy, name)
-		}
-	}
+	o.UsageBy = g.usageBy(ctx, c.Scope().Account, o.Metadata)
 	o.request.Authorization = declarationOf(checked.declared)
 	return g.accept(ctx, c, o, &s)
 }

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"context"
+
 	"unitask/internal/api"
 	"unitask/internal/task"
 )
@@ -29,3 +31,10 @@ func Unloaded(g *Gateway) bool {
 
 // NameOf is what a line of the log calls a task.
 var NameOf = nameOf
+
+// MostTexts and UsageBy bound and choose the sums of a task's usage.
+const MostTexts = mostTexts
+
+func UsageBy(ctx context.Context, g *Gateway, owner string, m task.Metadata) []string {
+	return g.usageBy(ctx, owner, m)
+}

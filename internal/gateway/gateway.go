@@ -95,6 +95,7 @@ type Gateway struct {
 	addresses atomic.Pointer[map[string]string] // of the others that have one, by name; nil like fleet
 
 	stateSecret []byte
+	summed      *usageTexts
 
 	loads    *room.Room // for large inputs, in memory
 	erasing  sync.Mutex // held while one is read to be erased
@@ -139,7 +140,7 @@ func New(c Config) (*Gateway, error) {
 	}
 	g := &Gateway{
 		health: routing.NewHealth(c.Now), store: c.Store, gate: c.Gate, artifacts: c.Artifacts, fetcher: c.Fetcher,
-		address: c.Address, stateSecret: c.StateSecret, now: c.Now, clock: store.ClockOf(c.Store, c.Now), log: c.Logger, observer: c.Observer, desk: c.Desk,
+		address: c.Address, stateSecret: c.StateSecret, summed: newUsageTexts(), now: c.Now, clock: store.ClockOf(c.Store, c.Now), log: c.Logger, observer: c.Observer, desk: c.Desk,
 		running: map[string]*cancelHandle{}, parked: map[string]*parked{}, free: make(chan struct{}, 1),
 	}
 	limits := c.Limits.withDefaults()

@@ -122,13 +122,20 @@ func (o *Operator) usageByMetadata(ctx context.Context, name string, q store.Usa
 		}
 	}
 	rows := sums.rows(func(pair string) string {
-		if pair == "" {
+		switch pair {
+		case "":
 			return "without " + name
+		case name + task.OtherTexts:
+			return "other texts"
+		default:
+			return ""
 		}
-		return ""
 	})
 	rows = slices.DeleteFunc(rows, func(r api.UsageRow) bool { return r.Group == "" && r.Succeeded+r.Failed+r.Canceled == 0 })
 	for i := range rows {
+		if rows[i].Group == name+task.OtherTexts {
+			rows[i].Group = name + "="
+		}
 		rows[i].Group = strings.TrimPrefix(rows[i].Group, name+"=")
 	}
 	return rows, nil

@@ -48,7 +48,7 @@ func TestUsageByMetadata(t *testing.T) {
 	o := newTestOperator(t)
 	ctx := t.Context()
 	owner := fixture.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t).ID
-	for i, team := range []string{"search", "ads", "search", ""} {
+	for i, team := range []string{"search", "ads", "search", "", strings.TrimPrefix(task.OtherTexts, "=")} {
 		m := task.Metadata{"team": team}
 		if i == 3 {
 			m = nil
@@ -58,11 +58,11 @@ func TestUsageByMetadata(t *testing.T) {
 	row := func(group, name string, succeeded, images int64, cost string) api.UsageRow {
 		return api.UsageRow{Group: group, Name: name, Mode: task.Live, Succeeded: succeeded, Work: api.Work{Images: images}, Cost: cost}
 	}
-	want := []api.UsageRow{row("", "without team", 1, 4, "0.4"), row("ads", "", 1, 2, "0.2"), row("search", "", 2, 4, "0.4")}
+	want := []api.UsageRow{row("", "without team", 1, 4, "0.4"), row("", "other texts", 1, 5, "0.5"), row("ads", "", 1, 2, "0.2"), row("search", "", 2, 4, "0.4")}
 	if diff := cmp.Diff(want, fixture.Must(o.Usage(ctx, api.UsageQuery{By: "metadata.team", Account: "shop"}))(t).Data); diff != "" {
 		t.Errorf("by team (-want +got):\n%s", diff)
 	}
-	want = []api.UsageRow{row("", "without user", 4, 10, "1")}
+	want = []api.UsageRow{row("", "without user", 5, 15, "1.5")}
 	if diff := cmp.Diff(want, fixture.Must(o.Usage(ctx, api.UsageQuery{By: "metadata.user"}))(t).Data); diff != "" {
 		t.Errorf("by a name that nobody gives (-want +got):\n%s", diff)
 	}

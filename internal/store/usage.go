@@ -106,7 +106,9 @@ func UsageChanges(before, after *task.Task, change func(UsageChange)) {
 func usageChanges(t *task.Task, by Usage, change func(UsageChange)) {
 	k := UsageKey{Account: t.Scope.Account, Day: account.DateOf(*t.FinishedAt), Mode: t.Scope.Mode, Capability: t.Capability}
 	for _, name := range t.UsageBy {
-		k.Pair = name + "=" + t.Metadata[name]
+		if k.Pair = name; !strings.HasSuffix(name, task.OtherTexts) {
+			k.Pair = name + "=" + t.Metadata[name]
+		}
 		change(UsageChange{k, by})
 	}
 	k.Pair, k.KeyID = "", t.KeyID

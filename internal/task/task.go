@@ -35,6 +35,10 @@ type Scope struct {
 // Owner returns the scope as one text: whose an object in the store of artifacts is.
 func (s Scope) Owner() string { return s.Account + "/" + string(s.Mode) }
 
+// OtherTexts follows a name of metadata in Task.UsageBy whose text is one of too many to be told apart: the two are the
+// pair by which its usage is summed. No text of a caller has the character.
+const OtherTexts = "=\x01"
+
 // Task is the durable record of one piece of work. Times are UTC.
 type Task struct {
 	ID         string `json:"id"`
@@ -44,7 +48,7 @@ type Task struct {
 	Sync       bool   `json:"sync,omitempty"` // its capability normally ends within the request
 
 	Metadata    Metadata `json:"metadata,omitempty"`    // the first request's
-	UsageBy     []string `json:"usage_by,omitempty"`    // names in Metadata: usage is summed by their pairs too
+	UsageBy     []string `json:"usage_by,omitempty"`    // names in Metadata: usage is summed by their pairs too; with OtherTexts, by that of many texts
 	RequestID   string   `json:"request_id,omitempty"`  // of the request that was accepted last
 	Traceparent string   `json:"traceparent,omitempty"` // of the request that was accepted last, as in W3C's Trace Context
 
