@@ -103,7 +103,9 @@ func TestWebhookLife(t *testing.T) {
 	b.post(page+"/enable", nil)
 	b.shows(page, ">enabled<")
 	b.post(page+"/disable", nil)
-	b.shows(page, "by this account")
+	if off := b.shows(page, "by this account"); !strings.Contains(off.body, "<dt>Disabled</dt>") {
+		t.Errorf("since when it is disabled: %s", off.body)
+	}
 	if again := b.postOnce(page+"/rotate", url.Values{"overlap": {"day"}}); !strings.Contains(again.body, "signs too until") {
 		t.Errorf("rotated: %s", again.body)
 	}
