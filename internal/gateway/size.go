@@ -8,7 +8,7 @@ import (
 )
 
 // Size checks the body of a creation as Create does, and returns an upper bound of the work that its task would be, as
-// is reserved for: bytes count as tokens. It makes no task and charges nothing.
+// is reserved for: bytes count as tokens. It makes no task and costs no money.
 func (g *Gateway) Size(ctx context.Context, c gate.Caller, body []byte) (task.Usage, error) {
 	req, _, refused := g.decode(body)
 	if refused != nil {

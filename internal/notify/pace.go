@@ -81,7 +81,7 @@ func (p *pace) isSlow(id string) bool {
 }
 
 // trial takes an endpoint's next turn and one of the places for slow endpoints, for a test, which done frees again. It
-// reports false if there was none in time.
+// reports false if it waited in vain.
 func (s *Sender) trial(ctx context.Context, id string) (done func(), ok bool) {
 	if s == nil {
 		return func() {}, true

@@ -13,7 +13,7 @@ import (
 	"unitask/internal/webhook"
 )
 
-// TestHTTPNoLonger: an address of http that was recorded when the operator allowed it is sent nothing once that is over.
+// TestHTTPNoLonger: an address of http that was recorded when the operator allowed it isn't sent to once that is over.
 func TestHTTPNoLonger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

@@ -142,7 +142,7 @@ func testCrashAnywhere(t *testing.T, b *bench) {
 }
 
 // testDeletedAnywhere deletes an upload before each call that another node makes to take its bytes and to complete it.
-// Neither bytes nor a share stay, whatever the other node says.
+// No bytes and no share stay, whatever the other node says.
 func testDeletedAnywhere(t *testing.T, b *bench) {
 	ctx, body := t.Context(), file(600)
 	for at := range 200 {

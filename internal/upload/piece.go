@@ -16,7 +16,7 @@ import (
 // pieceSize bounds a piece, and how much a killed process loses of a request under way.
 const pieceSize = 8 << 20
 
-// leastPiece is the size from which on a piece is kept that ends neither at a multiple of pieceSize nor with its file. A
+// leastPiece is the size from which on a piece is kept that doesn't end at a multiple of pieceSize or with its file. A
 // smaller one would cost more than its bytes, and is sent again.
 const leastPiece = 64 << 10
 

@@ -29,7 +29,7 @@ type webhookRow struct {
 	Last *api.DeliveryAttempt // the latest of its newest deliveries; nil without one
 }
 
-// Why is why it is told of nothing, "" if it is told.
+// Why is why it isn't told of ends, "" if it is.
 func (w webhookRow) Why() string {
 	if w.Disabled == nil {
 		return ""
