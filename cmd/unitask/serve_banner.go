@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,12 +36,23 @@ type banner struct {
 	profileErr error
 }
 
+// doors are the bases of the addresses at which the libraries of others call this service.
+var doors = []struct{ name, base, maker string }{
+	{config.DoorOpenAI, "/openai/v1", "OpenAI"},
+	{config.DoorAnthropic, "/anthropic", "Anthropic"},
+}
+
 func (b banner) print(t *terminal) {
 	t.note("%s %s", t.errStyle.bold.Render("unitask"), readBuild().Version)
 	t.note("")
 	t.note("  API        %s", b.settings.BaseURL)
 	t.note("  contract   %s%s", b.settings.BaseURL, api.PathOpenAPIYAML)
 	t.note("  console    %s%s", b.settings.BaseURL, console.Root+"/")
+	for _, d := range doors {
+		if slices.Contains(b.settings.Doors, d.name) {
+			t.note("  door       %s%s for %s's libraries", b.settings.BaseURL, d.base, d.maker)
+		}
+	}
 	t.note("  settings   %s", b.origin)
 	t.note("  data       %s", b.dataDir)
 	for i, s := range b.suppliers.Statuses {
