@@ -134,14 +134,14 @@ var layers = map[string]layer{
 	"server/console": {floor: 6, below: true},
 	"client":         {floor: 6, may: []string{"unitask/client", "api", "task", "catalog", "fault", "secret", "sse"}},
 
-	"metrics": {floor: 7, below: true},
+	"metrics":           {floor: 7, below: true},
 	"client/clienttest": {floor: 3, may: []string{"api", "fault", "sse"}},
 
-	"submit":  {floor: 7, may: []string{"account", "api", "client", "fault", "hint", "journal", "shown", "snippet", "task"}},
-	"mcp":     {floor: 7, may: []string{"api", "catalog", "client", "fault", "secret", "task"}},
-	"save":    {floor: 7, may: []string{"api", "client", "disk", "fault", "hint", "shown", "snippet"}},
-	"tui":     {floor: 8, may: []string{"api", "client", "save", "form", "task", "catalog", "fault", "picture", "shown"}},
-	"config":  {floor: 7, may: []string{"fault", "task", "catalog", "account", "artifact", "secret", "disk"}},
+	"submit": {floor: 7, may: []string{"account", "api", "client", "fault", "hint", "journal", "shown", "snippet", "task"}},
+	"mcp":    {floor: 7, may: []string{"api", "catalog", "client", "fault", "secret", "task"}},
+	"save":   {floor: 7, may: []string{"api", "client", "disk", "fault", "hint", "shown", "snippet"}},
+	"tui":    {floor: 8, may: []string{"api", "client", "save", "form", "task", "catalog", "fault", "picture", "shown"}},
+	"config": {floor: 7, may: []string{"fault", "task", "catalog", "account", "artifact", "secret", "disk"}},
 
 	"clockstep": {floor: 0},
 	"shown":     {floor: 0},
