@@ -164,7 +164,10 @@ func (d *Endpoints) Test(ctx context.Context, h Holder, id string) (api.WebhookT
 	if e.URL == "" {
 		return api.WebhookTest{}, fault.New(fault.InvalidRequest, "a listener has no address to send a test to")
 	}
-	done, ok := d.Sender.trial(ctx, id)
+	if e.Disabled == webhook.DisabledOperator {
+		return api.WebhookTest{}, errBarred
+	}
+	done, ok := d.Sender.trial(ctx, e)
 	if !ok {
 		return api.WebhookTest{}, fault.New(fault.RateLimitExceeded, "too many webhooks are slow to answer at this moment: test again in a few seconds")
 	}

@@ -164,7 +164,9 @@ func (f *fakeStore) EndDelivery(_ context.Context, ref store.DeliveryRef, o stor
 				return store.ErrFenced
 			}
 			d.leased, d.State, d.Next = time.Time{}, o.State, time.Now().Add(o.Pause)
-			d.Attempts = append(d.Attempts, o.Attempt)
+			if !o.Attempt.At.IsZero() {
+				d.Attempts = append(d.Attempts, o.Attempt)
+			}
 			return nil
 		}
 	}

@@ -107,6 +107,9 @@ func (d *Endpoints) keepAlive(ctx context.Context, e webhook.Endpoint) error {
 		return nil
 	}
 	_, err := d.Store.UpdateEndpoint(ctx, e.ID, func(e *webhook.Endpoint) error {
+		if e.Expired(now) { // it isn't counted any more
+			return store.ErrNotFound
+		}
 		e.ExpiresAt = new(now.Add(listenerLife))
 		return nil
 	})

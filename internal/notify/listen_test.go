@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"unitask/internal/api"
+	"unitask/internal/fault"
 )
 
 // TestListenerWaits: a listener hears of an event of its own at once, and those of others don't have it look.
@@ -53,4 +54,23 @@ func TestOneStream(t *testing.T) {
 	if second.Err() == nil {
 		t.Error("the second stream goes on beside a third")
 	}
+}
+
+// TestListenerThatIsOver: a listener whose time is over isn't counted any more, and doesn't come back.
+func TestListenerThatIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newEndpoints(t, newFakeStore())
+		made, err := d.Create(t.Context(), holder, api.WebhookCreate{Listener: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Until(made.ExpiresAt.Time) - time.Second)
+		if _, err := d.Fetch(t.Context(), holder, made.ID, 0); err != nil {
+			t.Errorf("before its end: %v", err)
+		}
+		time.Sleep(16 * time.Minute)
+		if _, err := d.Fetch(t.Context(), holder, made.ID, 0); fault.CodeOf(err) != fault.NotFound {
+			t.Errorf("after its end: %v", err)
+		}
+	})
 }

@@ -40,6 +40,9 @@ func TestBarred(t *testing.T) {
 	if _, err := d.Update(t.Context(), holder, made.ID, api.WebhookUpdate{Disabled: new(false)}); fault.CodeOf(err) != fault.InvalidRequest || reason() != "operator" {
 		t.Errorf("enabled by its account: %q, %v", reason(), err)
 	}
+	if _, err := d.Test(t.Context(), holder, made.ID); fault.CodeOf(err) != fault.InvalidRequest {
+		t.Errorf("a test of what the operator disabled: %v", err)
+	}
 	if err := d.Bar(t.Context(), made.ID, false); err != nil || reason() != "" {
 		t.Errorf("enabled by the operator: %q, %v", reason(), err)
 	}

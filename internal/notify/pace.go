@@ -5,6 +5,8 @@ import (
 	"maps"
 	"sync"
 	"time"
+
+	"unitask/internal/webhook"
 )
 
 const (
@@ -18,6 +20,8 @@ type pace struct {
 	mu   sync.Mutex
 	of   map[string]*measure
 	held map[string]int // by account: the places for quick endpoints that it has
+	slow map[string]int // and those for slow ones
+	all  int            // of slow
 }
 
 // hold notes that an account has another place, or by -1 that it has left one.
@@ -37,8 +41,9 @@ func (p *pace) holders() map[string]int {
 }
 
 type measure struct {
-	next time.Time
-	slow bool
+	next    time.Time
+	account string // if slow
+	slow    bool
 }
 
 func (p *pace) getLocked(id string) *measure {
@@ -67,10 +72,11 @@ func (p *pace) turn(id string, now time.Time) time.Duration {
 }
 
 // note keeps how long an attempt took.
-func (p *pace) note(id string, took time.Duration) {
+func (p *pace) note(e webhook.Endpoint, took time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.getLocked(id).slow = took > slowTime
+	m := p.getLocked(e.ID)
+	m.slow, m.account = took > slowTime, e.Scope.Account
 }
 
 func (p *pace) isSlow(id string) bool {
@@ -80,26 +86,67 @@ func (p *pace) isSlow(id string) bool {
 	return m != nil && m.slow
 }
 
-// trial takes an endpoint's next turn and one of the places for slow endpoints, for a test, which done frees again. It
-// reports false if it waited in vain.
-func (s *Sender) trial(ctx context.Context, id string) (done func(), ok bool) {
-	if s == nil {
-		return func() {}, true
-	}
-	if !sleep(ctx, s.pace.turn(id, s.Now())) || !take(ctx, s.slow) {
-		return nil, false
-	}
-	return func() { s.leave(s.slow) }, true
-}
-
-// slow returns the slow endpoints.
-func (p *pace) slow() (ids []string) {
+// takeSlow takes one of the places for slow endpoints, which leaveSlow gives back, and reports whether there was one. An
+// account that has twice as many as are free gets no more of them: others are never left without.
+func (p *pace) takeSlow(owner string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for id, m := range p.of {
-		if m.slow {
+	if p.leftLocked(owner) == 0 {
+		return false
+	}
+	p.slow[owner]++
+	p.all++
+	return true
+}
+
+func (p *pace) leaveSlow(owner string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all--
+	if p.slow[owner]--; p.slow[owner] == 0 {
+		delete(p.slow, owner)
+	}
+}
+
+// leftLocked returns how many more places for slow endpoints an account may take.
+func (p *pace) leftLocked(owner string) (n int) {
+	for held, free := p.slow[owner], slowPlace-p.all; free > 0 && held < 2*free; n++ {
+		held, free = held+1, free-1
+	}
+	return n
+}
+
+// skip returns the slow endpoints whose deliveries aren't claimed: of each account as many are as it may take places.
+func (p *pace) skip() (ids []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	left := map[string]int{}
+	for id, m := range p.of { // in any order, so that each gets its turn
+		if !m.slow {
+			continue
+		}
+		if _, ok := left[m.account]; !ok {
+			left[m.account] = p.leftLocked(m.account)
+		}
+		if left[m.account]--; left[m.account] < 0 {
 			ids = append(ids, id)
 		}
 	}
 	return ids
+}
+
+// trial takes an endpoint's next turn and one of the places for slow endpoints, for a test, which done gives back. It
+// reports false if there was none.
+func (s *Sender) trial(ctx context.Context, e webhook.Endpoint) (done func(), ok bool) {
+	if s == nil {
+		return func() {}, true
+	}
+	owner := e.Scope.Account
+	if !sleep(ctx, s.pace.turn(e.ID, s.Now())) || !s.pace.takeSlow(owner) {
+		return nil, false
+	}
+	return func() {
+		s.pace.leaveSlow(owner)
+		s.tellFreed()
+	}, true
 }

@@ -19,10 +19,10 @@ import (
 const (
 	places    = 48               // deliveries on their way at once, to endpoints that answered quickly the last time
 	slowPlace = 16               // and to those that didn't, so that they hold up each other alone
+	slowPause = 5 * time.Second  // of a delivery for which there is none of these
 	each      = 8                // to one endpoint at once, over all nodes
 	perSecond = 100              // attempts to one endpoint
 	lease     = 30 * time.Second // of a delivery: longer than an attempt and the waits before it
-	slowWait  = 5 * time.Second  // for one of the slow places; then the delivery comes back when its lease is over
 	poll      = time.Second      // between two looks for deliveries whose pause is over
 	patience  = 200 * time.Millisecond
 )
@@ -53,8 +53,7 @@ type Sender struct {
 	post   *poster
 	pace   pace
 	freed  chan struct{} // a place is free again
-	fast   chan struct{} // the places
-	slow   chan struct{} // those for slow endpoints
+	fast   chan struct{} // the places for quick endpoints
 	cancel context.CancelFunc
 	abort  context.CancelFunc
 	loop   sync.WaitGroup
@@ -73,8 +72,8 @@ func NewSender(c SenderConfig) *Sender {
 		c.Observer = noopObserver{}
 	}
 	return &Sender{
-		SenderConfig: c, post: newPoster(c.Dial, c.Version, c.HTTP), pace: pace{of: map[string]*measure{}, held: map[string]int{}},
-		freed: make(chan struct{}, 1), slow: make(chan struct{}, slowPlace), fast: make(chan struct{}, places),
+		SenderConfig: c, post: newPoster(c.Dial, c.Version, c.HTTP), pace: pace{of: map[string]*measure{}, held: map[string]int{}, slow: map[string]int{}},
+		freed: make(chan struct{}, 1), fast: make(chan struct{}, places),
 	}
 }
 
@@ -134,11 +133,9 @@ func (s *Sender) claim(ctx, attempts context.Context) (bool, error) {
 	if room == 0 {
 		return false, nil
 	}
-	claim := store.DeliveryClaim{Node: s.Node, Lease: lease, Limit: room, Each: each, Held: s.pace.holders()}
-	if len(s.slow) == slowPlace {
-		claim.Skip = s.pace.slow()
-	}
-	claimed, err := s.Store.ClaimDeliveries(ctx, claim)
+	claimed, err := s.Store.ClaimDeliveries(ctx, store.DeliveryClaim{
+		Node: s.Node, Lease: lease, Limit: room, Each: each, Held: s.pace.holders(), Skip: s.pace.skip(),
+	})
 	for _, c := range claimed {
 		s.begin(attempts, c)
 	}
@@ -146,47 +143,33 @@ func (s *Sender) claim(ctx, attempts context.Context) (bool, error) {
 }
 
 // begin delivers from a place of the endpoint's kind. There always is one for each that is quick: only this goroutine takes
-// them. Slow ones wait for one if a claim brought too many, and come back when their lease is over.
+// them. A delivery for which there is none of the slow ones is given back.
 func (s *Sender) begin(ctx context.Context, c store.Claimed) {
-	pool, taken := s.fast, false
-	if s.pace.isSlow(c.Endpoint.ID) {
-		pool = s.slow
-	}
-	select {
-	case pool <- struct{}{}:
-		taken = true
-	default:
-	}
-	if pool == s.fast {
-		s.pace.hold(c.Endpoint.Scope.Account, 1)
+	slow, owner := s.pace.isSlow(c.Endpoint.ID), c.Endpoint.Scope.Account
+	switch {
+	case !slow:
+		s.fast <- struct{}{}
+		s.pace.hold(owner, 1)
+	case !s.pace.takeSlow(owner):
+		s.work.Go(func() { // where that fails it comes back when its lease is over
+			_ = s.Store.EndDelivery(ctx, c.Ref, store.DeliveryOutcome{State: webhook.Waiting, Pause: slowPause})
+		})
+		return
 	}
 	s.work.Go(func() {
-		if !taken && !take(ctx, pool) {
-			return
-		}
 		s.deliver(ctx, c)
-		if pool == s.fast { // before others are told that there is room
-			s.pace.hold(c.Endpoint.Scope.Account, -1)
+		if slow {
+			s.pace.leaveSlow(owner)
+		} else {
+			s.pace.hold(owner, -1) // before others are told that there is room
+			<-s.fast
 		}
-		s.leave(pool)
+		s.tellFreed()
 	})
 }
 
-// take waits for a place and reports whether there was one in time.
-func take(ctx context.Context, pool chan<- struct{}) bool {
-	timer := time.NewTimer(slowWait)
-	defer timer.Stop()
-	select {
-	case pool <- struct{}{}:
-		return true
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return false
-}
-
-func (s *Sender) leave(pool <-chan struct{}) {
-	<-pool
+// tellFreed has the next claim come at once.
+func (s *Sender) tellFreed() {
 	select {
 	case s.freed <- struct{}{}:
 	default:
@@ -210,7 +193,7 @@ func (s *Sender) deliver(ctx context.Context, c store.Claimed) {
 	if got.status == 0 && ctx.Err() != nil {
 		return // cut off by the end of this process: it comes back
 	}
-	s.pace.note(c.Endpoint.ID, took)
+	s.pace.note(c.Endpoint, took)
 	outcome := judge(c.Delivery.Tries(), got, rand.Float64())
 	outcome.Attempt = webhook.Attempt{At: at.UTC(), Took: took, Status: got.status, Error: got.problem}
 	s.record(ctx, c, outcome)

@@ -18,12 +18,13 @@ const DeliveryLife = 7 * 24 * time.Hour
 // is dead doesn't fill the store. Those that wait stay; the ends from then on are told to it no more.
 const MaxWaiting = 100_000
 
-// openedGrace is how long an endpoint that was opened again may catch up before it is looked at.
+// openedGrace is how long an endpoint that was opened again may catch up before it is looked at, unless twice as many wait.
 const openedGrace = time.Hour
 
 // TooFull reports whether a sweep disables the endpoint, for which so many deliveries wait.
 func (r SweepRequest) TooFull(e webhook.Endpoint, waiting int, now time.Time) bool {
-	return r.Waiting > 0 && waiting > r.Waiting && e.Disabled == "" && (e.Since == nil || now.Sub(*e.Since) > openedGrace)
+	due := e.Since == nil || now.Sub(*e.Since) > openedGrace || waiting > 2*r.Waiting
+	return r.Waiting > 0 && waiting > r.Waiting && e.Disabled == "" && due
 }
 
 // keptAttempts is how many attempts a delivery remembers: replays have no end.

@@ -58,15 +58,14 @@ func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, err
 		rows, err = db.findExpired(ctx, r, limit)
 	}
 	s := store.Swept{}
-	if r.Waiting > 0 {
-		if s.Disabled, err = db.disableFull(ctx, r); err != nil {
-			return s, err
-		}
+	if err = db.removeAll(ctx, rows, &s); err == nil && r.Retention > 0 {
+		err = db.dropRuns(ctx, db.clock.Past().Add(-r.Retention), &s)
 	}
-	if err = db.removeAll(ctx, rows, &s); err != nil || r.Retention <= 0 {
+	if err != nil || r.Waiting <= 0 {
 		return s, err
 	}
-	return s, db.dropRuns(ctx, db.clock.Past().Add(-r.Retention), &s)
+	s.Disabled, err = db.disableFull(ctx, r) // last: it needs room in a store that may have been full
+	return s, err
 }
 
 // findExpired returns at most limit rows whose time is over.

@@ -284,7 +284,10 @@ func (db *DB) disableFull(ctx context.Context, r store.SweepRequest) (ids []stri
 		}
 		return nil
 	}})
-	return ids, err
+	if err != nil {
+		return nil, err
+	}
+	return ids, nil
 }
 
 // expiredListeners returns at most limit listeners whose time is over.

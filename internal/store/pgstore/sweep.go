@@ -64,11 +64,6 @@ type sweep struct {
 }
 
 func (s *sweep) run(ctx context.Context, r store.SweepRequest) error {
-	if r.Waiting > 0 {
-		if err := s.disableFull(ctx, r); err != nil {
-			return err
-		}
-	}
 	if r.Retention > 0 {
 		if err := s.parts(ctx, r.Retention); err != nil {
 			return err
@@ -96,7 +91,10 @@ func (s *sweep) run(ctx context.Context, r store.SweepRequest) error {
 	if err := s.rows(ctx, "deliveries", "kept < $1", s.now.Add(-store.DeliveryLife)); err != nil {
 		return err
 	}
-	return s.tidy(ctx)
+	if err := s.tidy(ctx); err != nil || r.Waiting <= 0 {
+		return err
+	}
+	return s.disableFull(ctx, r)
 }
 
 // rows deletes rows of a table, up to the limit.

@@ -292,7 +292,7 @@ func (db *DB) lastLooked(ctx context.Context, q store.DeliveryQuery) (event stri
 // disableFull disables the endpoints for which too many deliveries wait. Of an endpoint's, no more are counted than decide.
 func (s *sweep) disableFull(ctx context.Context, r store.SweepRequest) error {
 	rows, err := s.conn.Query(ctx, s.db.q(`SELECT id, waiting FROM {s}.endpoints e, LATERAL (SELECT count(*) AS waiting
-			FROM (SELECT FROM {s}.deliveries d WHERE d.endpoint = e.id AND d.due IS NOT NULL LIMIT $1 + 1) AS few) AS counted
+			FROM (SELECT FROM {s}.deliveries d WHERE d.endpoint = e.id AND d.due IS NOT NULL LIMIT 2 * $1 + 1) AS few) AS counted
 		WHERE e.told AND waiting > $1 ORDER BY id`), r.Waiting)
 	if err != nil {
 		return err

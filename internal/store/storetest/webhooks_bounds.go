@@ -95,6 +95,16 @@ func testTooManyDeliveries(e *env) {
 	e.wantSame("to be claimed", len(e.claimDeliveries(store.DeliveryClaim{})), 4)
 	e.lapse(2 * time.Minute)
 	e.wantSame("after it", sweep(), []string{"whe_1"})
+	_, err = e.hooks().UpdateEndpoint(e.Context(), "whe_1", func(w *webhook.Endpoint) error {
+		w.SetDisabled("", e.clock.Now().UTC())
+		return nil
+	})
+	e.wantErr("UpdateEndpoint", err, nil)
+	e.ended("key-6")
+	e.ended("key-7")
+	e.wantSame("opened again with twice as many", sweep(), []string(nil))
+	e.ended("key-8")
+	e.wantSame("with one more than that", sweep(), []string{"whe_1"})
 }
 
 // testDeliveriesByState: a page of one state looks at so many deliveries, and the next one goes on after them.
