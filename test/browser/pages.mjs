@@ -324,6 +324,7 @@ await browse(async (page, context) => {
   await step("console 8: what was saved is said", () => said(page));
   await step("console 7: a rotation is asked about", () => asked(page));
   await step("scopes are completed and checked", () => scopes(page));
+  await step("webhooks from the first to the last", () => webhooks(page, create));
   await step("long names break no page", () => longNames(page, context));
   await step("console 3: a session that ends keeps the form, and the page", () => session(page, context));
   await step("console 5 and 10: a refusal says all and clears the result, and what may succeed is retried", () => again(page));
@@ -331,6 +332,5 @@ await browse(async (page, context) => {
   await step("rows are added and removed", () => rows(page));
   await step("what is wrong is said in the form's words", () => formTerms(page));
   await step("large files go ahead", () => largeFiles(page));
-  await step("webhooks from the first to the last", () => webhooks(page, create));
   await step("console 2: polling leaves the page alone", () => polling(page));
 });
