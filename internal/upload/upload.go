@@ -191,7 +191,11 @@ func (k *Keeper) create(ctx context.Context, id, owner string, a Announcement, q
 		ExpiresAt:  now.Add(Lifetime).Truncate(time.Second), // as its address says it
 		Generation: rand.Text(),
 	}
-	switch err := k.record(ctx, u); { // before its share, which is so never without it
+	err := k.record(ctx, u) // before its share, which is so never without it
+	if errors.Is(err, artifact.ErrExists) && k.dropExpired(ctx, id) {
+		err = k.record(ctx, u)
+	}
+	switch {
 	case errors.Is(err, artifact.ErrExists): // announced twice at once
 		first, err := k.Get(ctx, id)
 		if err == nil {
@@ -207,6 +211,12 @@ func (k *Keeper) create(ctx context.Context, id, owner string, a Announcement, q
 		return Upload{}, false, errors.Join(err, k.artifacts.Delete(context.WithoutCancel(ctx), recordID(id)))
 	}
 	return u, true, nil
+}
+
+// dropExpired removes what is left of an upload whose time is over, and reports whether it did.
+func (k *Keeper) dropExpired(ctx context.Context, id string) bool {
+	old, err := k.recorded(ctx, id)
+	return err == nil && !k.now().Before(old.ExpiresAt) && errors.Join(k.artifacts.Delete(ctx, recordID(id)), k.drop(ctx, old)) == nil
 }
 
 // Get returns an upload with how much of it has arrived. One whose bytes are all here is completed first, should a
