@@ -1,6 +1,8 @@
 package door
 
 import (
+	"bytes"
+
 	"unitask/internal/api"
 	"unitask/internal/fault"
 	"unitask/internal/jsonwrite"
@@ -30,3 +32,9 @@ type Events interface {
 	// Fail tells an error that cuts the stream short; t is the task as it was told last.
 	Fail(b []byte, t *task.Task, e *fault.Error, requestID string) []byte
 }
+
+// escaped are the characters that a text of JSON has in another form.
+const escaped = "\"\\" + "\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f"
+
+// IsPlain reports whether a text, which is UTF-8, stands in JSON as it is.
+func IsPlain(text []byte) bool { return !bytes.ContainsAny(text, escaped) }

@@ -27,7 +27,7 @@ const uploadSchema = `{"type":"object","properties":{"path":{"type":"string","mi
 func (s *Server) addUploadTool() {
 	s.protocol.AddTool(&sdk.Tool{
 		Name: toolUpload, Title: "Send a file",
-		Description: "Send a local file of any size to the service, and answer the id of its artifact. " +
+		Description: "Send a local file, as large as uploads may be, to the service, and answer the id of its artifact. " +
 			"A media argument of another tool takes it as {\"artifact\"}, as often as needed until it expires.",
 		InputSchema: json.RawMessage(uploadSchema),
 		Annotations: &sdk.ToolAnnotations{Title: "Send a file", DestructiveHint: new(false), IdempotentHint: true, OpenWorldHint: new(false)},

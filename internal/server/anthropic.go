@@ -35,7 +35,7 @@ func (a *anthropicDoor) route() {
 // holder is who calls: by x-api-key, as Anthropic's libraries send a key, or as at the API.
 func (a *anthropicDoor) holder(x *exchange) (*gate.Caller, error) {
 	x.Header().Set(anthropic.HeaderRequestID, x.id)
-	if keys := x.r.Header[anthropic.HeaderKey]; len(keys) == 1 && len(x.r.Header["Authorization"]) == 0 {
+	if keys := x.r.Header[anthropic.HeaderKey]; len(keys) == 1 && strings.Join(x.r.Header["Authorization"], "") == "" {
 		return a.authenticateBy(x, "Bearer "+keys[0], a.gate.Authenticate)
 	}
 	return a.keyHolder(x)

@@ -108,6 +108,9 @@ func TestAnthropic(t *testing.T) {
 	if r := w.do(request{path: anthropic.PathModels, key: w.test}); r.StatusCode != http.StatusOK {
 		t.Errorf("by Authorization: %s", r.Status)
 	}
+	if r := w.atAnthropic(anthropic.PathModels, w.test, "", "Authorization", ""); r.StatusCode != http.StatusOK {
+		t.Errorf("beside an empty Authorization: %s", r.Status)
+	}
 
 	tasks := len(decode[api.TaskList](t, w.do(request{path: api.PathTasks, key: w.test})).Data)
 	n := decode[anthropic.TokenCount](t, w.atAnthropic(anthropic.PathCount, w.test, strings.Replace(asked("hello"), `"max_tokens":100,`, "", 1)))

@@ -138,6 +138,7 @@ var refusals = []struct{ request, field string }{
 	{`{`, "body"},
 	{`{"model":"text.chat","messages":[{"role":"user","content":"Hi"}]}`, "max_tokens"},
 	{message(`"Hi"`, `"top_k":5`), "top_k"},
+	{message(`[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA\nAAAA"}}]`), "messages.0.content.0.source"},
 	{message(`"Hi"`, `"container":"c"`), "container"},
 	{message(`"Hi"`, `"surprise":1`), "surprise"},
 	{message(`"Hi"`, `"mcp_servers":[{"name":"a"}]`), "mcp_servers"},

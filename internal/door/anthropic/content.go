@@ -1,10 +1,10 @@
 package anthropic
 
 import (
-	"bytes"
 	"encoding/base64"
 
 	"unitask/internal/catalog"
+	"unitask/internal/door"
 	"unitask/internal/door/inbound"
 	"unitask/internal/jsonwrite"
 )
@@ -214,7 +214,7 @@ func (r *request) source(w *jsonwrite.Writer, b block) {
 		if media != nil && string(media) != "text/plain" {
 			r.Row(inbound.Under(at, "media_type"), "must be text/plain")
 		}
-	case bytes.ContainsAny(data, "\"\\"):
+	case !door.IsPlain(data):
 		w.String(string(data)) // no base64, which the gateway says
 	default:
 		w.Text(func(to []byte) ([]byte, error) { return append(to, data...), nil })

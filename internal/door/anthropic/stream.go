@@ -2,6 +2,8 @@ package anthropic
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"unitask/internal/api"
 	"unitask/internal/door"
@@ -21,18 +23,26 @@ const (
 // events writes a task's stream as Anthropic's: a message block by block, why it ends, and its usage. One goroutine
 // uses it.
 type events struct {
-	call  *Call
+	of    *Call
 	w     *jsonwrite.Writer
 	begun bool
 	told  bool
-	next  int         // the index of the next block
-	open  string      // the kind of the last block; "": none is open
-	calls map[int]int // the indexes of the blocks of tool calls
+	next  int    // the index of the next block
+	open  string // the kind of the last block; "" between two
+	call  int    // which call the block is, if it is one
+	held  []*heldBlock
+}
+
+// heldBlock is a block that is told at the end.
+type heldBlock struct {
+	kind string
+	call api.CallPiece
+	text strings.Builder
 }
 
 // Events returns the writer of the call's stream.
 func (c *Call) Events() door.Events {
-	return &events{call: c, w: jsonwrite.New(1 << 9), calls: map[int]int{}}
+	return &events{of: c, w: jsonwrite.New(1 << 9)}
 }
 
 // Begin appends the start of the message, the first time.
@@ -44,7 +54,7 @@ func (s *events) Begin(b []byte, t *task.Task) []byte {
 	return s.event(b, "message_start", func(w *jsonwrite.Writer) {
 		w.Name("message")
 		w.Begin('{')
-		s.call.head(w, t)
+		s.of.head(w, t)
 		w.Name("content")
 		w.Begin('[')
 		w.End(']')
@@ -58,38 +68,54 @@ func (s *events) Begin(b []byte, t *task.Task) []byte {
 // Beat appends an event that keeps the connection.
 func (s *events) Beat(b []byte) []byte { return s.event(b, "ping", func(*jsonwrite.Writer) {}) }
 
-// Piece appends a piece of the answer.
+// Piece appends a piece of the answer. A block ends before the next one begins, and more of a call may come after
+// pieces of others: so whatever else comes once a call has begun is held, and told at the end.
 func (s *events) Piece(b []byte, _ *task.Task, d api.Delta) []byte {
 	s.told = true
 	if d.Reasoning != "" {
-		b = s.enter(b, thoughtBlock, func(w *jsonwrite.Writer) { s.call.thought(w, "") })
-		if !s.call.omitThoughts {
-			b = s.delta(b, s.next-1, "thinking_delta", "thinking", d.Reasoning)
-		}
+		b = s.piece(b, thoughtBlock, api.CallPiece{}, d.Reasoning)
 	}
 	if d.Text != "" {
-		b = s.enter(b, textBlock, func(w *jsonwrite.Writer) { said(w, "", nil) })
-		b = s.delta(b, s.next-1, "text_delta", "text", d.Text)
+		b = s.piece(b, textBlock, api.CallPiece{}, d.Text)
 	}
 	if c := d.ToolCall; c != nil {
-		b = s.piece(b, c)
+		b = s.piece(b, callBlock, *c, c.Arguments)
 	}
 	return b
 }
 
-// piece appends a piece of a tool call, the first one with its id and name.
-func (s *events) piece(b []byte, c *api.CallPiece) []byte {
-	index, known := s.calls[c.Index]
-	if !known {
-		b = s.leave(b)
-		b = s.enter(b, callBlock, func(w *jsonwrite.Writer) { used(w, c.ID, c.Name, []byte(`{}`)) })
-		index = s.next - 1
-		s.calls[c.Index] = index
+func (s *events) piece(b []byte, kind string, c api.CallPiece, text string) []byte {
+	if s.open != callBlock || kind == callBlock && c.Index == s.call {
+		return s.tell(b, kind, c, text)
 	}
-	if c.Arguments != "" {
-		b = s.delta(b, index, "input_json_delta", "partial_json", c.Arguments)
+	at := slices.IndexFunc(s.held, func(h *heldBlock) bool { return h.kind == kind && h.call.Index == c.Index })
+	if at < 0 {
+		at = len(s.held)
+		s.held = append(s.held, &heldBlock{kind: kind, call: c})
 	}
+	_, _ = s.held[at].text.WriteString(text) // a builder takes everything
 	return b
+}
+
+// tell appends a piece to the block of its kind, which it begins unless one is open.
+func (s *events) tell(b []byte, kind string, c api.CallPiece, text string) []byte {
+	switch kind {
+	case thoughtBlock:
+		b = s.enter(b, kind, func(w *jsonwrite.Writer) { s.of.thought(w, "") })
+		if s.of.omitThoughts {
+			return b
+		}
+		return s.delta(b, "thinking_delta", "thinking", text)
+	case textBlock:
+		b = s.enter(b, kind, func(w *jsonwrite.Writer) { said(w, "", nil) })
+		return s.delta(b, "text_delta", "text", text)
+	}
+	s.call = c.Index
+	b = s.enter(b, kind, func(w *jsonwrite.Writer) { used(w, c.ID, c.Name, []byte(`{}`)) })
+	if text == "" {
+		return b
+	}
+	return s.delta(b, "input_json_delta", "partial_json", text)
 }
 
 // enter appends the start of a block unless one of the kind is open.
@@ -117,9 +143,9 @@ func (s *events) leave(b []byte) []byte {
 	return s.event(b, "content_block_stop", func(w *jsonwrite.Writer) { count(w, "index", int64(s.next-1)) })
 }
 
-func (s *events) delta(b []byte, index int, kind, name, text string) []byte {
+func (s *events) delta(b []byte, kind, name, text string) []byte {
 	return s.event(b, "content_block_delta", func(w *jsonwrite.Writer) {
-		count(w, "index", int64(index))
+		count(w, "index", int64(s.next-1))
 		w.Name("delta")
 		w.Begin('{')
 		named(w, "type", kind)
@@ -140,6 +166,9 @@ func (s *events) End(b []byte, t *task.Task) ([]byte, error) {
 			piece := api.CallPiece{Index: i, ID: c.ID, Name: c.Name, Arguments: string(objectOf(c))}
 			b = s.Piece(b, t, api.Delta{ToolCall: &piece})
 		}
+	}
+	for _, h := range s.held {
+		b = s.tell(s.leave(b), h.kind, h.call, h.text.String())
 	}
 	if len(p.Citations) > 0 || s.next == 0 {
 		b = s.enter(b, textBlock, func(w *jsonwrite.Writer) { said(w, "", nil) })

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"unitask/internal/door"
 	"unitask/internal/jsonwrite"
 )
 
@@ -138,7 +139,7 @@ func (r *request) fileData(w *jsonwrite.Writer, given map[string][]byte, at stri
 func media(w *jsonwrite.Writer, kind string, data []byte) {
 	w.Begin('{')
 	w.Name("data")
-	if bytes.ContainsAny(data, "\"\\") {
+	if !door.IsPlain(data) {
 		w.String(string(data)) // no base64, which the gateway says
 	} else {
 		w.Text(func(to []byte) ([]byte, error) { return append(to, data...), nil })
