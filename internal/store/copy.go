@@ -24,7 +24,7 @@ type Contents struct {
 	Counters []Held
 
 	Endpoints  []webhook.Endpoint
-	Deliveries []Outgoing // those that wait
+	Deliveries []Outgoing
 
 	Epoch int64     // no lease of any task had a higher one
 	Since time.Time // the creation of the oldest task; zero without tasks

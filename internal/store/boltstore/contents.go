@@ -13,7 +13,6 @@ import (
 
 	"unitask/internal/store"
 	"unitask/internal/task"
-	"unitask/internal/webhook"
 )
 
 var _ store.Source = (*Offline)(nil)
@@ -76,7 +75,7 @@ func (r resting) Contents(context.Context) (c store.Contents, err error) {
 		for k, v := range rows.ascend(bucketSecrets, nil, nil) {
 			c.Secrets = append(c.Secrets, store.Secret{Name: string(k), Value: bytes.Clone(v)})
 		}
-		return errors.Join(err, allCounters(rows, &c), allSums(rows, &c), decodeAll(rows, bucketEndpoints, &c.Endpoints), allWaiting(rows, &c))
+		return errors.Join(err, allCounters(rows, &c), allSums(rows, &c), decodeAll(rows, bucketEndpoints, &c.Endpoints), allDeliveries(rows, &c))
 	})
 	return c, err
 }
@@ -107,13 +106,13 @@ func allCounters(r *reader, c *store.Contents) error {
 	return nil
 }
 
-func allWaiting(r *reader, c *store.Contents) error {
+func allDeliveries(r *reader, c *store.Contents) error {
 	for k, v := range r.ascend(bucketDeliveries, nil, nil) {
 		var o store.Outgoing
 		if err := decodeJSON(bucketDeliveries, k, v, &o); err != nil {
 			return err
 		}
-		if o.State == webhook.Waiting && r.get(bucketEndpoints, []byte(o.Endpoint)) != nil {
+		if r.get(bucketEndpoints, []byte(o.Endpoint)) != nil {
 			c.Deliveries = append(c.Deliveries, o)
 		}
 	}

@@ -224,7 +224,7 @@ func putCallers(r *rows, c store.Contents) (err error) {
 	return err
 }
 
-// putWebhooks adds the rows of endpoints and of deliveries that wait.
+// putWebhooks adds the rows of endpoints and deliveries.
 func putWebhooks(r *rows, c store.Contents) (err error) {
 	for _, e := range c.Endpoints {
 		err = errors.Join(err, r.setJSON(bucketEndpoints, e.ID, e))
@@ -232,7 +232,9 @@ func putWebhooks(r *rows, c store.Contents) (err error) {
 	for _, o := range c.Deliveries {
 		row := deliveryRow(o.Endpoint, o.Event.ID)
 		err = errors.Join(err, r.setJSON(bucketDeliveries, row, o))
-		r.set(bucketWaiting, row, encodeWait(*waitOf(o)))
+		if w := waitOf(o); w != nil {
+			r.set(bucketWaiting, row, encodeWait(*w))
+		}
 	}
 	return err
 }

@@ -125,7 +125,7 @@ func (db *DB) contents(ctx context.Context) (c store.Contents, err error) {
 		collectInto(ctx, db, &c.Counters, scanHeld, `SELECT scope, kind, greatest(least(sum(amount), 9223372036854775807), 0)::bigint, min(ends)
 			FROM {s}.counters WHERE kind NOT IN ('flight', 'place', 'state') GROUP BY 1, 2 HAVING sum(amount) > 0 OR min(ends) IS NOT NULL`),
 		collectInto(ctx, db, &c.Endpoints, scanJSON[webhook.Endpoint], `SELECT record FROM {s}.endpoints`),
-		collectInto(ctx, db, &c.Deliveries, scanDelivery, `SELECT endpoint, record FROM {s}.deliveries WHERE due IS NOT NULL`),
+		collectInto(ctx, db, &c.Deliveries, scanDelivery, `SELECT endpoint, record FROM {s}.deliveries`),
 		db.allSums(ctx, kindUsage, func(k sumKey, n [numbers]int64) { c.Usage = append(c.Usage, usageChange(k, n)) }),
 		db.allSums(ctx, kindPairs, func(k sumKey, n [numbers]int64) { c.Usage = append(c.Usage, usageChange(k, n)) }),
 		db.allSums(ctx, kindSpend, func(k sumKey, n [numbers]int64) { c.Spend = append(c.Spend, spendChange(k, n)) }),

@@ -25,6 +25,7 @@ type callers struct {
 
 	Endpoints  []webhook.Endpoint
 	Deliveries []store.Claimed
+	Delivered  store.DeliveryPage
 }
 
 var linkHash, sessionHash = task.Hash{7}, task.Hash{9}
@@ -73,12 +74,15 @@ func second[T any](_ T, err error) error { return err }
 
 func readCallers(t *testing.T, e storetest.Engine) (c callers) {
 	t.Helper()
-	var err [6]error
+	var err [7]error
 	c.Accounts, err[0] = e.Registry.ListAccounts(t.Context())
 	c.Keys, err[1] = e.Registry.ListKeys(t.Context())
 	c.Session, _, err[2] = e.Registry.GetSession(t.Context(), sessionHash)
 	c.Secret, err[3] = e.Secrets.Secret(t.Context(), "signing", 32)
 	c.Endpoints, err[4] = e.Registry.ListEndpoints(t.Context(), task.Scope{})
+	c.Delivered, err[6] = e.Registry.ListDeliveries(t.Context(), store.DeliveryQuery{
+		Scope: task.Scope{Account: "acct_1", Mode: task.Live}, Endpoint: "whe_1", State: webhook.Delivered,
+	})
 	claimed, failed := e.Registry.ClaimDeliveries(t.Context(), store.DeliveryClaim{Limit: 9, Each: 9})
 	err[5] = failed
 	for _, one := range claimed {
@@ -101,7 +105,7 @@ func readCallers(t *testing.T, e storetest.Engine) (c callers) {
 	return c
 }
 
-// TestCopyCallers: accounts, keys, links, sessions and secrets are the same in the copy, and found in every way.
+// TestCopyCallers: accounts, keys, links, sessions, secrets, endpoints and deliveries are the same in the copy, and found in every way.
 func TestCopyCallers(t *testing.T) {
 	eachWay(t, func(t *testing.T, clock *storetest.Clock, from, to kept) {
 		e := mustEngine(t, from)
@@ -116,7 +120,7 @@ func TestCopyCallers(t *testing.T) {
 		}
 		if diff := cmp.Diff(map[string]int64{
 			"accounts": 2, "keys": 6, "links": 1, "sessions": 1, "secrets": 1, "usage": 1, "spend": 0, "counters": 0, "open tasks": 0, "ended tasks": 2,
-			"endpoints": 1, "deliveries": 1,
+			"endpoints": 1, "deliveries": 2,
 		}, counts); diff != "" {
 			t.Errorf("tally (-want +got):\n%s", diff)
 		}

@@ -53,7 +53,7 @@ func (in *loader) callers(ctx context.Context, c store.Contents) {
 	})
 }
 
-// webhooks copies endpoints and the deliveries that wait.
+// webhooks copies endpoints and deliveries.
 func (in *loader) webhooks(ctx context.Context, c store.Contents) {
 	load(ctx, in, "endpoints", strings.ReplaceAll(endpointColumns, ",", ""), c.Endpoints, endpointRow)
 	load(ctx, in, "deliveries", "endpoint event state due until kept record", c.Deliveries, func(o store.Outgoing) ([]any, error) {
