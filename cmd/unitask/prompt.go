@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"unitask/internal/hint"
 
@@ -33,6 +34,24 @@ func (t *terminal) stdin(ctx context.Context) io.Reader {
 type lazyReader func() io.Reader
 
 func (r lazyReader) Read(p []byte) (int, error) { return r().Read(p) }
+
+// slowRead is how long a first read may take without a word: a program may have left its pipe open for us.
+const slowRead = 2 * time.Second
+
+// slowReader calls noteFunc, once, if its first byte takes long.
+type slowReader struct {
+	io.Reader
+	noteFunc func()
+	begun    bool
+}
+
+func (r *slowReader) Read(p []byte) (int, error) {
+	if !r.begun {
+		r.begun = true
+		defer time.AfterFunc(slowRead, r.noteFunc).Stop()
+	}
+	return r.Reader.Read(p)
+}
 
 // readHidden asks for a line that isn't echoed.
 func (t *terminal) readHidden(ctx context.Context, question string) (string, error) {

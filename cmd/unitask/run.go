@@ -30,7 +30,8 @@ Values fit the capability's schema ("unitask capabilities NAME" shows it). A wor
 the prompt. @FILE and - read a file or stdin, for texts and media; media may also be a URL or the id
 of an artifact. @@ begins a text with an @ of its own. name:=JSON gives any value as JSON,
 name.member=value a member of an object, and a name given again another item of a list. Objects and lists
-of them, such as tools, are JSON or @FILE. Words after a chat's prompt that begin with @ are files that go along with it.
+of them, such as tools, are JSON or @FILE. Words after a chat's prompt that begin with @ are files that go along with it,
+and so is what a shell pipes in; elsewhere that is the text or file that is lacking, without a word -.
 Media files of more than 1 MiB are sent ahead of the request, as "unitask upload" does.
 
 The request is written to a journal on this machine before it is sent, so that the same task can be
@@ -51,7 +52,8 @@ const runExample = `  unitask run text.chat "Say hello" max_output_tokens=50
   unitask run video.generate "waves" image=@shore.jpg authorization.person=none -o 'waves.*'
   unitask run text.chat "What is this?" @photo.jpg @report.pdf
   unitask run text.chat "What is the weather in Lund?" tools=@tools.json
-  git diff | unitask run text.chat - system="Write a commit message."
+  git diff | unitask run text.chat "Write a commit message."
+  unitask run audio.transcribe < talk.mp3
   unitask run text.chat "Say hello" --metadata team=search --metadata user=u-1042
   unitask run audio.transcribe @talk.mp3 format=srt -o talk.srt
   unitask run image.generate @prompts.txt --each size=640x480 -o pictures/
@@ -160,7 +162,10 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 // request makes the request of the command line's words, and returns the files whose bytes are in it. Large ones go
 // ahead unless send is nil.
 func (o *runOptions) request(ctx context.Context, t *terminal, entry api.Capability, send arguments.AheadFunc) (api.CreateRequest, []journal.File, error) {
-	read := &arguments.Reader{Stdin: t.stdin(ctx), StdinUsed: o.keyFile == "-", AheadFunc: send}
+	piped := &slowReader{Reader: t.stdin(ctx), noteFunc: func() {
+		t.above(func() { t.note("reading stdin, to its end; < /dev/null runs without it") })
+	}}
+	read := &arguments.Reader{Stdin: piped, StdinUsed: o.keyFile == "-", Piped: t.inPiped, AheadFunc: send}
 	req, err := arguments.Fit(entry, o.words, read)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx) // which ended the reading of stdin

@@ -19,6 +19,7 @@ type terminal struct {
 	in       io.Reader // a read of it hears no signal: stdin does
 	out, err io.Writer
 	inTTY    bool
+	inPiped  bool // stdin is a pipe or a file: a shell gave it. A socket isn't, which programs give without use for it
 	outTTY   bool
 	errTTY   bool // and able to redraw a line
 	width    func() int
@@ -37,8 +38,9 @@ func newTerminal(in, out, err *os.File) *terminal {
 	t := &terminal{
 		in: in, out: out, err: err,
 		inTTY: term.IsTerminal(int(in.Fd())), outTTY: term.IsTerminal(int(out.Fd())),
-		errTTY: term.IsTerminal(int(err.Fd())) && os.Getenv("TERM") != "dumb",
-		style:  newStyles(out), errStyle: newStyles(err),
+		inPiped: isPiped(in),
+		errTTY:  term.IsTerminal(int(err.Fd())) && os.Getenv("TERM") != "dumb",
+		style:   newStyles(out), errStyle: newStyles(err),
 	}
 	t.width = func() int {
 		for _, f := range []*os.File{out, err} {
@@ -49,6 +51,11 @@ func newTerminal(in, out, err *os.File) *terminal {
 		return fallbackWidth
 	}
 	return t
+}
+
+func isPiped(in *os.File) bool {
+	info, err := in.Stat()
+	return err == nil && (info.Mode().IsRegular() || info.Mode()&os.ModeNamedPipe != 0)
 }
 
 // newStyles judges colour by the stream that is written to; NO_COLOR and TERM=dumb turn it off.

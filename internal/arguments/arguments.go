@@ -82,6 +82,9 @@ func newFitter(c api.Capability, words []string, r *Reader) (*fitter, error) {
 }
 
 func (f *fitter) finish() (api.CreateRequest, error) {
+	if err := f.pipe(); err != nil {
+		return api.CreateRequest{}, err
+	}
 	if err := f.combine(); err != nil {
 		return api.CreateRequest{}, err
 	}
@@ -201,9 +204,7 @@ func (f *fitter) unknown(parents []string, name string, fields []catalog.Field) 
 func (f *fitter) complete() error {
 	var missing []string
 	for _, field := range f.fields {
-		given := f.groups[field.Group]
-		instead := slices.ContainsFunc(field.Unless, func(name string) bool { return given[name] != nil })
-		if field.Required && !instead && given[field.Name] == nil {
+		if f.lacks(field) {
 			missing = append(missing, strings.Join(append([]string{field.Name}, field.Unless...), " or "))
 		}
 	}

@@ -106,6 +106,61 @@ func TestFit(t *testing.T) {
 	}
 }
 
+// TestFitPipe: stdin that no word names.
+func TestFitPipe(t *testing.T) {
+	notes := filepath.Join(t.TempDir(), "notes.md")
+	if err := os.WriteFile(notes, []byte("# Notes"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const png, medium = "\x89PNG\r\n\x1a\n", `{"data":"iVBORw0KGgo=","content_type":"image/png"}`
+	tests := []struct {
+		name       string
+		capability catalog.Name
+		words      []string
+		stdin      string
+		want       string // the input, or the beginning of an error
+		left       bool   // stdin is not read
+	}{
+		{"a text after the prompt", "text.chat", []string{"Explain"}, "\xef\xbb\xbfa\n\nb\r\n", `{"prompt":"Explain\n\na\n\nb"}`, false},
+		{"an SVG is a text", "text.chat", []string{"Explain"}, `<svg xmlns="http://www.w3.org/2000/svg"/>`, `{"prompt":"Explain\n\n<svg xmlns=\"http://www.w3.org/2000/svg\"/>"}`, false},
+		{"the prompt", "text.chat", []string{"system=s"}, "hi\n", `{"prompt":"hi","system":"s"}`, false},
+		{"a picture beside the prompt", "text.chat", []string{"Explain"}, png, `{"messages":[{"role":"user","content":[{"type":"text","text":"Explain"},{"type":"image","image":` + medium + `}]}]}`, false},
+		{
+			"a prompt, a file and stdin", "text.chat",
+			[]string{"Explain", "@" + notes},
+			"more",
+			`{"messages":[{"role":"user","content":[{"type":"text","text":"Explain\n\nmore"},{"type":"document","document":{"data":"IyBOb3Rlcw==","content_type":"text/markdown"}}]}]}`, false,
+		},
+		{"a file and a picture", "text.chat", []string{"Explain", "@" + notes}, png, `{"messages":[{"role":"user","content":[{"type":"text","text":"Explain"},` +
+			`{"type":"document","document":{"data":"IyBOb3Rlcw==","content_type":"text/markdown"}},{"type":"image","image":` + medium + `}]}]}`, false},
+		{"no input", "text.chat", []string{"hello"}, "", `{"prompt":"hello"}`, false},
+		{"a recording", "audio.transcribe", nil, png, `{"audio":` + medium + `}`, false},
+		{"texts", "text.embed", nil, "a b\n", `{"texts":["a b"]}`, false},
+		{"the picture that is lacking", "image.edit", []string{"x", "authorization.person=none"}, png, `{"authorization":{"person":"none"},"images":[` + medium + `],"prompt":"x"}`, false},
+		{"enough is given", "image.generate", []string{"a fox"}, "x", `{"prompt":"a fox"}`, true},
+		{"messages are given", "text.chat", []string{`messages:=[]`}, "x", `{"messages":[]}`, true},
+		{"named by a word", "text.chat", []string{"-"}, "x", `{"prompt":"x"}`, false},
+		{"an archive", "text.chat", []string{"Explain"}, "PK\x03\x04\x00\x00", "stdin is application/zip, and text.chat takes beside a prompt: text, image, audio, document", false},
+		{"neither given nor piped", "text.chat", nil, "", "text.chat needs prompt or messages", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			stdin := strings.NewReader(tt.stdin)
+			got, err := Fit(mustEntry(t, tt.capability), tt.words, &Reader{Stdin: stdin, Piped: true})
+			switch {
+			case err != nil && strings.HasPrefix(err.Error(), tt.want):
+			case err != nil:
+				t.Fatal(err)
+			case string(compact(t, tt.want)) != string(compact(t, string(got.Input))):
+				t.Errorf("input %s, want %s", got.Input, tt.want)
+			}
+			if left := stdin.Len() == len(tt.stdin) && tt.stdin != ""; left != tt.left {
+				t.Errorf("stdin left alone: %t", left)
+			}
+		})
+	}
+}
+
 // compact sorts the members.
 func compact(t *testing.T, text string) json.RawMessage {
 	t.Helper()

@@ -30,6 +30,7 @@ var magicWord = regexp.MustCompile(`^(unknown|full|[a-z]+:\S+)(\s|$)`)
 type Reader struct {
 	Stdin     io.Reader
 	StdinUsed bool
+	Piped     bool           // whether stdin is read though no word names it
 	Files     []journal.File // whose bytes became media
 	AheadFunc AheadFunc      // nil: all files stand in the request
 }
