@@ -131,6 +131,8 @@ func TestFitPipe(t *testing.T) {
 			"more",
 			`{"messages":[{"role":"user","content":[{"type":"text","text":"Explain\n\nmore"},{"type":"document","document":{"data":"IyBOb3Rlcw==","content_type":"text/markdown"}}]}]}`, false,
 		},
+		{"a PDF, though it is written in letters", "text.chat", []string{"Explain"}, "%PDF-1.7", `{"messages":[{"role":"user","content":[{"type":"text","text":"Explain"},` +
+			`{"type":"document","document":{"data":"JVBERi0xLjc=","content_type":"application/pdf"}}]}]}`, false},
 		{"a file and a picture", "text.chat", []string{"Explain", "@" + notes}, png, `{"messages":[{"role":"user","content":[{"type":"text","text":"Explain"},` +
 			`{"type":"document","document":{"data":"IyBOb3Rlcw==","content_type":"text/markdown"}},{"type":"image","image":` + medium + `}]}]}`, false},
 		{"no input", "text.chat", []string{"hello"}, "", `{"prompt":"hello"}`, false},
@@ -158,6 +160,14 @@ func TestFitPipe(t *testing.T) {
 				t.Errorf("stdin left alone: %t", left)
 			}
 		})
+	}
+}
+
+// TestFitPipeOfAKey: stdin whose key was read is no input.
+func TestFitPipeOfAKey(t *testing.T) {
+	got, err := Fit(mustEntry(t, "text.chat"), []string{"x"}, &Reader{Stdin: strings.NewReader("rest"), StdinUsed: true, Piped: true})
+	if err != nil || string(got.Input) != `{"prompt":"x"}` {
+		t.Errorf("input %s, %v", got.Input, err)
 	}
 }
 
