@@ -50,7 +50,7 @@ func capabilitiesRun(ctx context.Context, t *terminal, o *capabilitiesOptions) e
 		if o.asJSON {
 			return t.json(one)
 		}
-		return showCapability(t, one)
+		return showCapability(t, one, true)
 	}
 	all, err := c.Capabilities(ctx)
 	if err != nil {

@@ -16,14 +16,19 @@ import (
 	"unitask/internal/snippet"
 )
 
-// showCapability prints one entry for reading: the same text on a terminal and in a pipe.
-func showCapability(t *terminal, c api.Capability) error {
+// showCapability prints one entry for reading: the same text on a terminal and in a pipe. Its price is left out unless
+// the service has told it.
+func showCapability(t *terminal, c api.Capability, priced bool) error {
 	fields, err := catalog.FieldsOf(c.InputSchema, c.ParametersSchema)
 	if err != nil {
 		return err
 	}
 	p := page{t: t}
-	p.line("%s  %s", t.style.bold.Render(string(c.Name)), t.style.faint.Render(fmt.Sprintf("%s, %s, %s", c.Modality, c.Mode, c.Price.String())))
+	traits := fmt.Sprintf("%s, %s", c.Modality, c.Mode)
+	if priced {
+		traits += ", " + c.Price.String()
+	}
+	p.line("%s  %s", t.style.bold.Render(string(c.Name)), t.style.faint.Render(traits))
 	if kinds := c.Price.Kinds(); kinds != "" {
 		p.line("%s", t.style.faint.Render(kinds))
 	}

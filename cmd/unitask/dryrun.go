@@ -25,7 +25,7 @@ func (o *runOptions) dryRunRun(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	entry, err := o.dryRunEntry(ctx, t)
+	entry, _, err := o.likelyEntry(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -45,21 +45,22 @@ func (o *runOptions) dryRunRun(ctx context.Context, t *terminal) error {
 	return err
 }
 
-func (o *runOptions) dryRunEntry(ctx context.Context, t *terminal) (api.Capability, error) {
+// likelyEntry finds the capability at the service, or in the built-in directory, and says so; told is false of that one.
+func (o *runOptions) likelyEntry(ctx context.Context, t *terminal) (entry api.Capability, told bool, err error) {
 	c, err := o.connect(ctx, t, func(client.Retry) {}) // which may ask for a passphrase
 	limited, cancel := context.WithTimeout(ctx, dryRunTime)
 	defer cancel()
 	if err == nil {
-		var entry api.Capability
 		if entry, err = entryOf(limited, c, o.capability); err == nil {
-			return entry, nil
+			return entry, true, nil
 		}
 	}
 	if _, asked := errors.AsType[*hint.UsageError](err); asked || ctx.Err() != nil {
-		return api.Capability{}, err
+		return entry, false, err
 	}
 	t.note("not checked: whether the service has %s, takes its key and has the same fields (%s); the fields of this program's own directory hold", o.capability, plain(err))
-	return builtIn(o.capability)
+	entry, err = builtIn(o.capability)
+	return entry, false, err
 }
 
 // builtIn finds a capability in the directory that a service has by default.

@@ -13,23 +13,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// The sections of the manual page that the commands don't say themselves.
-const (
-	manExit = `0 done. 1 any other error. 2 the command line. 3 the task failed. 4 the key. 5 not found. 6 rate or capacity.
-7 the wait timed out and the task goes on. 8 the service can't be reached. 130 interrupted.
-143 terminated.`
-
-	manEnvironment = `UNITASK_BASE_URL and UNITASK_PROFILE: which service to call.
-
-UNITASK_API_KEY: the key, after --api-key-file and before the keyring. UNITASK_OPERATOR_KEY: that of operator's commands, for
-a base URL.
-
-UNITASK_CONFIG_DIR and UNITASK_STATE_DIR: the client's folders. UNITASK_DATA_DIR and UNITASK_CONFIG: the server's data folder
-and settings.
-
-NO_COLOR: no colours.`
-)
-
 func newManCmd(t *terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:     "man",
@@ -49,7 +32,7 @@ func manRun(t *terminal, root *cobra.Command, b build) error {
 	}
 	complete(&page.Root, root)
 	date, _, _ := strings.Cut(b.CommittedAt, "T")
-	page.WithSection("Exit status", manExit).WithSection("Environment", manEnvironment)
+	page.WithSection("Exit status", strings.ReplaceAll(topicExit, "\n", roff.KeptEnd)).WithSection("Environment", topicEnvironment)
 	if t.outTTY {
 		t.note("%s unitask man | man -l - shows it", t.errStyle.bold.Render("hint:"))
 	}

@@ -16,33 +16,22 @@ Start the service with "unitask serve"; in another terminal:
   unitask run text.chat "Say hello"
   unitask run image.generate "a red fox" -o fox.png`
 
-// commands is every command, in the order of the help.
-func commands(t *terminal) []*cobra.Command {
-	return []*cobra.Command{
-		newServeCmd(t),
-		newRunCmd(t),
-		newCapabilitiesCmd(t),
-		newTasksCmd(t),
-		newUploadCmd(t),
-		newWebhooksCmd(t),
-		newOpenCmd(t),
-		newTUICmd(t),
-		newMCPCmd(t),
-		newLoginCmd(t),
-		newLogoutCmd(t),
-		newProfilesCmd(t),
-		newWhoamiCmd(t),
-		newKeysCmd(t),
-		newAccountsCmd(t),
-		newUsageCmd(t),
-		newSuppliersCmd(t),
-		newRequestsCmd(t),
-		newStoreCmd(t),
-		newConfigCmd(t),
-		newSimulateCmd(t),
-		newDoctorCmd(t),
-		newManCmd(t),
-		newVersionCmd(t),
+// section is commands that the help shows together.
+type section struct {
+	title    string
+	commands []*cobra.Command
+}
+
+// sections are all commands, in the order of the help.
+func sections(t *terminal) []section {
+	return []section{
+		{"Tasks", []*cobra.Command{
+			newRunCmd(t), newCapabilitiesCmd(t), newTasksCmd(t), newTUICmd(t), newUploadCmd(t), newWebhooksCmd(t), newMCPCmd(t), newOpenCmd(t),
+		}},
+		{"Service and key", []*cobra.Command{newLoginCmd(t), newLogoutCmd(t), newProfilesCmd(t), newWhoamiCmd(t)}},
+		{"The server", []*cobra.Command{newServeCmd(t), newDoctorCmd(t), newConfigCmd(t), newStoreCmd(t), newSimulateCmd(t)}},
+		{"Its operator", []*cobra.Command{newKeysCmd(t), newAccountsCmd(t), newUsageCmd(t), newSuppliersCmd(t), newRequestsCmd(t)}},
+		{"This program", []*cobra.Command{newVersionCmd(t), newManCmd(t)}},
 	}
 }
 
@@ -61,7 +50,16 @@ func newRootCmd(t *terminal) *cobra.Command {
 	root.SetOut(t.out)
 	root.SetErr(t.err)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(commands(t)...)
+	for _, one := range sections(t) {
+		root.AddGroup(&cobra.Group{ID: one.title, Title: one.title + ":"})
+		for _, cmd := range one.commands {
+			cmd.GroupID = one.title
+			root.AddCommand(cmd)
+		}
+		root.SetCompletionCommandGroupID(one.title)
+		root.SetHelpCommandGroupID(one.title)
+	}
+	root.AddCommand(topics()...)
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()
 	mindUnknown(root)
@@ -82,9 +80,13 @@ func mindUnknown(root *cobra.Command) {
 		case "help":
 			cmd.Run, cmd.RunE = nil, func(cmd *cobra.Command, args []string) error {
 				found, rest, err := cmd.Root().Find(args)
-				if err != nil || len(rest) > 0 {
+				if err != nil || len(rest) > 0 && found.Name() != "run" {
 					return helpOrUnknown(found, rest)
 				}
+				if err := found.ParseFlags(rest); err != nil {
+					return err
+				}
+				found.SetContext(cmd.Context())
 				return found.Help()
 			}
 		}

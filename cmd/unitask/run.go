@@ -43,9 +43,7 @@ With --each every line of @FILE or of stdin is a task of its own. Each result is
 line's number, the task's id, its state and what it made, between tabs; -o DIR/ saves results as 0001.png and
 so on. A batch that is interrupted does only what is left when the same command is given again.
 
-The exit code says how it ended: 0 succeeded, 1 any other error,
-2 the command line, 3 the task failed, 4 key, 5 not found, 6 rate or capacity, 7 the wait timed out,
-8 unreachable, 130 interrupted, 143 terminated.`
+"unitask run CAPABILITY --help" shows its fields, and "unitask help exit-codes" how the command says the way it ended.`
 
 const runExample = `  unitask run text.chat "Say hello" max_output_tokens=50
   unitask run image.generate "a red fox" size=1024x1024 -o fox.png
@@ -99,6 +97,7 @@ func newRunCmd(t *terminal) *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("no-wait", "output")
 	cmd.MarkFlagsMutuallyExclusive("no-wait", "timeout")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "json")
+	cmd.SetHelpFunc(o.helpFunc(t, cmd.HelpFunc()))
 	for _, single := range []string{"no-wait", "dry-run", "idempotency-key"} {
 		cmd.MarkFlagsMutuallyExclusive("each", single)
 	}
