@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"unitask/internal/api"
 	"unitask/internal/arguments"
@@ -40,6 +41,7 @@ type batch struct {
 	batch  *journal.Batch
 	before int // lines that an earlier run did
 	ended  int // lines of this run
+	totals totals
 }
 
 // job is one line of a batch.
@@ -81,6 +83,9 @@ func (o *runOptions) eachRun(ctx context.Context, t *terminal) error {
 	defer cancel()
 	errs := parallel(o.concurrency, jobs, func(j job) error { return e.one(ctx, j) })
 	stop()
+	if line := e.totals.line(time.Since(p.started)); line != "" {
+		t.note("%s", t.errStyle.faint.Render(line))
+	}
 	return e.end(ctx, errs)
 }
 
@@ -295,6 +300,7 @@ func (e *batch) print(r result, failed error) error {
 		}
 	})
 	e.ended++
+	e.totals.add(r)
 	e.progress.count(e.before+e.ended, e.batch.All)
 	return errors.Join(failed, err)
 }
