@@ -19,12 +19,13 @@ type accountsListOptions struct {
 func newAccountsListCmd(t *terminal) *cobra.Command {
 	var o accountsListOptions
 	cmd := &cobra.Command{
-		Use:     "list",
-		Aliases: []string{"ls"},
-		Short:   "List accounts, oldest first",
-		Example: `  unitask accounts list`,
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return accountsListRun(cmd.Context(), t, &o) },
+		Use:         "list",
+		Annotations: tabled,
+		Aliases:     []string{"ls"},
+		Short:       "List accounts, oldest first",
+		Example:     `  unitask accounts list`,
+		Args:        cobra.NoArgs,
+		RunE:        func(cmd *cobra.Command, _ []string) error { return accountsListRun(cmd.Context(), t, &o) },
 	}
 	o.add(cmd)
 	return cmd

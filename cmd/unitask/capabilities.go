@@ -17,10 +17,11 @@ type capabilitiesOptions struct {
 func newCapabilitiesCmd(t *terminal) *cobra.Command {
 	var o capabilitiesOptions
 	cmd := &cobra.Command{
-		Use:     "capabilities [NAME]",
-		Aliases: []string{"caps"},
-		Short:   "Show what the key can call; with a name, its fields, price and examples",
-		Args:    cobra.MaximumNArgs(1),
+		Use:         "capabilities [NAME]",
+		Annotations: tabled,
+		Aliases:     []string{"caps"},
+		Short:       "Show what the key can call; with a name, its fields, price and examples",
+		Args:        cobra.MaximumNArgs(1),
 		Example: `  unitask capabilities
   unitask capabilities image.generate
   unitask caps --json | jq -r '.[].name'`,

@@ -60,12 +60,13 @@ func (e *unhealthyError) Error() string {
 func newDoctorCmd(t *terminal) *cobra.Command {
 	var o doctorOptions
 	cmd := &cobra.Command{
-		Use:     "doctor",
-		Short:   "Find out what is wrong here: settings, data, keyring, service, key, suppliers",
-		Long:    doctorLong,
-		Example: doctorExample,
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return doctorRun(cmd.Context(), t, &o) },
+		Use:         "doctor",
+		Annotations: tabled,
+		Short:       "Find out what is wrong here: settings, data, keyring, service, key, suppliers",
+		Long:        doctorLong,
+		Example:     doctorExample,
+		Args:        cobra.NoArgs,
+		RunE:        func(cmd *cobra.Command, _ []string) error { return doctorRun(cmd.Context(), t, &o) },
 	}
 	cmd.Flags().StringVar(&o.config, "config", "", "check this server's settings `file` (UNITASK_CONFIG; default unitask.yaml in this folder, if it is there)")
 	o.addService(cmd)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"unitask/internal/hint"
 
@@ -22,13 +23,15 @@ type filter struct {
 	into **filter
 }
 
-// addJQ gives every command that prints JSON its --jq.
-func addJQ(t *terminal, cmd *cobra.Command) {
+// addForms gives every command that prints JSON its --jq and --format.
+func addForms(t *terminal, cmd *cobra.Command) {
 	if f := cmd.Flags().Lookup("json"); f != nil && !f.Hidden {
+		cmd.Flags().Var(&formatFlag{cmd: cmd, into: &t.format}, "format", "print in this `form`: "+strings.Join(forms(cmd), ", "))
+		_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(forms(cmd), cobra.ShellCompDirectiveNoFileComp))
 		cmd.Flags().Var(&filter{cmd: cmd, into: &t.filter}, "jq", "print what this jq `expression` selects of the JSON; texts without quotes")
 	}
 	for _, child := range cmd.Commands() {
-		addJQ(t, child)
+		addForms(t, child)
 	}
 }
 

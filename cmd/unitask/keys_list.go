@@ -19,9 +19,10 @@ type keysListOptions struct {
 func newKeysListCmd(t *terminal) *cobra.Command {
 	var o keysListOptions
 	cmd := &cobra.Command{
-		Use:     "list",
-		Aliases: []string{"ls"},
-		Short:   "List keys, oldest first",
+		Use:         "list",
+		Annotations: tabled,
+		Aliases:     []string{"ls"},
+		Short:       "List keys, oldest first",
 		Example: `  unitask keys list
   unitask keys list --data-dir /var/lib/unitask --json`,
 		Args: cobra.NoArgs,

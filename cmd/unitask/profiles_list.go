@@ -24,9 +24,10 @@ type profileRow struct {
 func newProfilesListCmd(t *terminal) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "list",
-		Aliases: []string{"ls"},
-		Short:   "List profiles: the services that they call and where their keys are",
+		Use:         "list",
+		Annotations: tabled,
+		Aliases:     []string{"ls"},
+		Short:       "List profiles: the services that they call and where their keys are",
 		Example: `  unitask profiles list
   unitask profiles list --json`,
 		Args: cobra.NoArgs,

@@ -64,7 +64,7 @@ func newRootCmd(t *terminal) *cobra.Command {
 	root.InitDefaultHelpCmd()
 	mindUnknown(root)
 	mindBash(t, root)
-	addJQ(t, root)
+	addForms(t, root)
 	passFlags(root)
 	markUsage(root)
 	return root

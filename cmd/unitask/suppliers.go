@@ -22,8 +22,9 @@ type suppliersOptions struct {
 func newSuppliersCmd(t *terminal) *cobra.Command {
 	var o suppliersOptions
 	cmd := &cobra.Command{
-		Use:   "suppliers",
-		Short: "Show how the suppliers of a running server stand, as its operator",
+		Use:         "suppliers",
+		Annotations: tabled,
+		Short:       "Show how the suppliers of a running server stand, as its operator",
 		Long: `Show how the suppliers of a running server stand, as its operator: which were found, which routes rest after failures
 or because a supplier asked for it, how many attempts are open, how long they take, and what they charged today.
 

@@ -35,7 +35,10 @@ type table struct {
 func (b *table) row(cells ...cell) { b.rows = append(b.rows, cells) }
 
 func (b *table) write(t *terminal) error {
-	if !t.outTTY {
+	switch {
+	case t.format == formatCSV:
+		return b.writeCSV(t)
+	case !t.outTTY && t.format != formatTable:
 		return b.writeTSV(t.out)
 	}
 	if b.spare != nil {
@@ -140,15 +143,21 @@ func (t *terminal) encode(v any) error {
 	var raw bytes.Buffer
 	e := json.NewEncoder(&raw)
 	e.SetEscapeHTML(false)
-	if t.outTTY {
+	if t.outTTY && t.format != formatJSONL {
 		e.SetIndent("", "  ")
 	}
 	if err := e.Encode(v); err != nil {
 		return err
 	}
 	text := raw.Bytes()
+	switch t.format {
+	case formatJSONL:
+		return t.lines(text)
+	case formatYAML:
+		return t.yaml(text)
+	}
 	if t.outTTY {
-		text = shown.JSON(text)
+		text = t.style.json(shown.JSON(text))
 	}
 	_, err := t.out.Write(text)
 	return err

@@ -29,9 +29,10 @@ type tasksListOptions struct {
 func newTasksListCmd(t *terminal) *cobra.Command {
 	var o tasksListOptions
 	cmd := &cobra.Command{
-		Use:     "list",
-		Aliases: []string{"ls"},
-		Short:   "List the account's tasks, newest first",
+		Use:         "list",
+		Annotations: tabled,
+		Aliases:     []string{"ls"},
+		Short:       "List the account's tasks, newest first",
 		Example: `  unitask tasks list
   unitask tasks list --state failed --capability image.generate --limit 100
   unitask tasks list --metadata team=search --metadata user=u-1042

@@ -26,6 +26,7 @@ type terminal struct {
 	style    styles // for out
 	errStyle styles
 	filter   *filter // of --jq, nil without one
+	format   format
 
 	screen sync.Mutex // held by a writer beside a redrawn line, and by a question until its answer
 	drawn  bool       // whether the line is there; guarded by screen

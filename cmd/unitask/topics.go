@@ -38,7 +38,8 @@ UNITASK_DATA_DIR; then of the profile in use; else ` + client.DefaultBaseURL + `
 then the profile's. "unitask whoami" says which they are.`
 
 	topicOutput = `Results go to stdout, all else to stderr. On a terminal lists are tables; in a pipe their columns stand between tabs,
-without a header. --json prints JSON, and --jq what an expression selects of it.
+without a header. --json prints JSON, and --jq the part that an expression selects. --format gives json, jsonl, yaml, and of
+lists also table and csv.
 
 run and tasks get save results with -o: a file, a folder that ends with /, NAME.* for the suffix that fits, or - for stdout.
 Without -o a text is printed, and files are named with their addresses.`

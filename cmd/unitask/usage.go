@@ -27,8 +27,9 @@ var usageGroups = []string{api.ByAccount, api.ByKey, api.ByCapability, api.ByDay
 func newUsageCmd(t *terminal) *cobra.Command {
 	var o usageOptions
 	cmd := &cobra.Command{
-		Use:   "usage",
-		Short: "Show what was used and what it cost, as an operator",
+		Use:         "usage",
+		Annotations: tabled,
+		Short:       "Show what was used and what it cost, as an operator",
 		Long: `Show what was used and what it cost, as an operator.
 
 The figures are sums that are kept as tasks end, by the day in UTC; a task that was reopened counts by its last end.

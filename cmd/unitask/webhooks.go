@@ -91,7 +91,8 @@ func (f *filterFlags) ends() ([]task.State, error) {
 func newWebhooksListCmd(t *terminal) *cobra.Command {
 	var o webhookFlags
 	cmd := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List the account's webhooks, oldest first", Args: cobra.NoArgs,
+		Use:         "list",
+		Annotations: tabled, Aliases: []string{"ls"}, Short: "List the account's webhooks, oldest first", Args: cobra.NoArgs,
 		Example: "  unitask webhooks list\n  unitask webhooks list --json | jq -r '.[].id'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return onWebhook(cmd.Context(), t, &o, func(c *client.Client) ([]api.Webhook, error) { return c.Webhooks(cmd.Context()) },

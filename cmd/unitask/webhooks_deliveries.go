@@ -28,6 +28,7 @@ func newWebhooksDeliveriesCmd(t *terminal) *cobra.Command {
 				return collectDeliveries(ctx, c, o.id, client.DeliveryOptions{State: state}, limit)
 			}, func(all []api.Delivery) error { return listDeliveries(t, all, time.Now()) })
 		})
+	cmd.Annotations = tabled
 	cmd.Flags().StringVar(&state, "state", "", "only deliveries in this `state`: waiting, delivered, failed, canceled")
 	cmd.Flags().IntVar(&limit, "limit", 20, "at most this `many`")
 	return cmd
