@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -55,7 +56,11 @@ func (f *formatFlag) Type() string { return "form" }
 func (f *formatFlag) Set(text string) error {
 	all := forms(f.cmd)
 	if !slices.Contains(all, text) {
-		return fmt.Errorf("it is one of %s", strings.Join(all, ", "))
+		message := "it is one of " + strings.Join(all, ", ")
+		if f.cmd.Name() == "run" {
+			message += "; a result's own is written format=" + text
+		}
+		return errors.New(message)
 	}
 	*f.into = format(text)
 	asJSON := *f.into != formatTable && *f.into != formatCSV

@@ -43,6 +43,8 @@ With --each every line of @FILE or of stdin is a task of its own. Each result is
 line's number, the task's id, its state and what it made, between tabs; -o DIR/ saves results as 0001.png and
 so on. A batch that is interrupted does only what is left when the same command is given again.
 
+-o FILE asks for the format that the file's ending names, if the capability has it and no format is given.
+
 "unitask run CAPABILITY --help" shows its fields, and "unitask help exit-codes" how the command says the way it ended.`
 
 const runExample = `  unitask run text.chat "Say hello" max_output_tokens=50
@@ -165,7 +167,7 @@ func (o *runOptions) request(ctx context.Context, t *terminal, entry api.Capabil
 		t.above(func() { t.note("reading stdin, to its end; < /dev/null runs without it") })
 	}}
 	read := &arguments.Reader{Stdin: piped, StdinUsed: o.keyFile == "-", Piped: t.inPiped, AheadFunc: send}
-	req, err := arguments.Fit(entry, o.words, read)
+	req, err := arguments.Fit(entry, arguments.WithFormat(entry, o.words, o.output), read)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx) // which ended the reading of stdin
 	}

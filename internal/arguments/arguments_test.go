@@ -171,6 +171,34 @@ func TestFitPipeOfAKey(t *testing.T) {
 	}
 }
 
+func TestWithFormat(t *testing.T) {
+	for _, tt := range []struct {
+		capability catalog.Name
+		word, file string
+		want       string
+	}{
+		{"image.generate", "x", "fox.JPG", "format=jpeg"},
+		{"image.generate", "x", "fox.webp", "format=webp"},
+		{"image.generate", "format=png", "fox.webp", ""},
+		{"image.generate", "parameters", "fox.gif", ""},
+		{"image.generate", "x", "fox.*", ""},
+		{"image.generate", "x", "folder.png/", ""},
+		{"image.generate", "x", "-", ""},
+		{"audio.transcribe", "@talk.mp3", "talk.srt", "format=srt"},
+		{"audio.transcribe", "@talk.mp3", "talk.txt", "format=text"},
+		{"audio.speech", "x", "a.b.mp3", "format=mp3"},
+		{"text.chat", "x", "a.png", ""},
+	} {
+		words := []string{tt.word}
+		if tt.want != "" {
+			words = append(words, tt.want)
+		}
+		if diff := cmp.Diff(words, WithFormat(mustEntry(t, tt.capability), []string{tt.word}, tt.file)); diff != "" {
+			t.Errorf("%s -o %s (-want +got):\n%s", tt.capability, tt.file, diff)
+		}
+	}
+}
+
 // compact sorts the members.
 func compact(t *testing.T, text string) json.RawMessage {
 	t.Helper()
