@@ -93,25 +93,35 @@ func openRun(ctx context.Context, t *terminal, o *openOptions) error {
 	if o.asJSON {
 		return t.json(files)
 	}
-	program := save.ProgramHere()
-	if o.print || program == nil {
-		return o.list(t, files)
+	paths := make([]string, len(files))
+	for i, f := range files {
+		paths[i] = f.Path
 	}
-	for _, f := range files {
-		if err := program.Open(ctx, f.Path); err != nil {
-			return hint.With(fmt.Errorf("%s: %w", program.Name, err), "the file is there: "+f.Path)
+	if o.print {
+		return t.list(paths)
+	}
+	return t.open(ctx, paths)
+}
+
+// open opens files with the system's program for each, or prints their paths where there is no desktop.
+func (t *terminal) open(ctx context.Context, paths []string) error {
+	program := save.ProgramHere()
+	if program == nil {
+		t.note("there is no desktop here to open it with")
+		return t.list(paths)
+	}
+	for _, path := range paths {
+		if err := program.Open(ctx, path); err != nil {
+			return hint.With(fmt.Errorf("%s: %w", program.Name, err), "the file is there: "+path)
 		}
-		t.note("opened %s", f.Path)
+		t.note("opened %s", path)
 	}
 	return nil
 }
 
-func (o *openOptions) list(t *terminal, files []save.File) error {
-	if !o.print {
-		t.note("there is no desktop here to open it with")
-	}
-	for _, f := range files {
-		if _, err := fmt.Fprintln(t.out, f.Path); err != nil {
+func (t *terminal) list(paths []string) error {
+	for _, path := range paths {
+		if _, err := fmt.Fprintln(t.out, path); err != nil {
 			return err
 		}
 	}

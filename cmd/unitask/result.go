@@ -20,6 +20,7 @@ import (
 type resultOptions struct {
 	output string // as of -o
 	asJSON bool
+	open   bool         // its files are opened
 	moves  []api.Move   // the times of its states, for JSON; nil if not requested
 	said   *textPrinter // the printed part of its text; nil: no part
 }
@@ -51,10 +52,16 @@ func showResult(ctx context.Context, t *terminal, c *client.Client, done api.Tas
 	}
 	switch {
 	case o.output != "":
-		if err := saveParts(ctx, t, c, done, o.output); err != nil {
+		files, err := saveParts(ctx, t, c, done, o.output)
+		if err != nil {
 			return hint.With(err, "unitask tasks get "+done.ID+" -o FILE fetches the result again")
 		}
+		if o.open {
+			return t.open(ctx, files)
+		}
 		return nil
+	case o.open:
+		return openParts(ctx, t, c, done)
 	case o.asJSON || done.Output == nil:
 		return nil
 	}
@@ -134,7 +141,7 @@ func printArtifacts(t *terminal, all []api.Artifact) error {
 	for _, a := range all {
 		line := fmt.Sprintf("%s\t%d\t%s", oneLine(a.ContentType), a.Bytes, oneLine(a.URL))
 		if t.outTTY {
-			line = t.style.bold.Render(save.Shape(a)) + "\n  " + oneLine(a.URL)
+			line = t.style.bold.Render(save.Shape(a)) + "\n  " + t.link(a.URL)
 		}
 		if _, err := fmt.Fprintln(t.out, line); err != nil {
 			return err
@@ -143,13 +150,31 @@ func printArtifacts(t *terminal, all []api.Artifact) error {
 	return nil
 }
 
-func saveParts(ctx context.Context, t *terminal, c *client.Client, done api.Task, output string) error {
+// openParts saves a result in the user's cache folder and opens it.
+func openParts(ctx context.Context, t *terminal, c *client.Client, done api.Task) error {
 	parts, err := save.Parts(done.Output)
 	if err != nil {
 		return err
 	}
+	files, err := save.Keep(ctx, c, done.ID, parts, save.ResultsFolder())
+	if err != nil {
+		return hint.With(err, "unitask open "+done.ID+" tries again")
+	}
+	var paths []string
+	for _, f := range files {
+		paths = append(paths, f.Path)
+	}
+	return t.open(ctx, paths)
+}
+
+// saveParts saves or prints a result, and returns the files that were made.
+func saveParts(ctx context.Context, t *terminal, c *client.Client, done api.Task, output string) ([]string, error) {
+	parts, err := save.Parts(done.Output)
+	if err != nil {
+		return nil, err
+	}
 	if output == "-" {
-		return saveToStdout(ctx, t, c, parts)
+		return nil, saveToStdout(ctx, t, c, parts)
 	}
 	files, err := save.All(ctx, c, parts, output, done.ID)
 	for i, name := range files {
@@ -158,7 +183,7 @@ func saveParts(ctx context.Context, t *terminal, c *client.Client, done api.Task
 			t.note("note: %s", warning)
 		}
 	}
-	return err
+	return files, err
 }
 
 func saveToStdout(ctx context.Context, t *terminal, c *client.Client, parts []save.Part) error {

@@ -67,6 +67,7 @@ type runOptions struct {
 	idempotencyKey string
 	metadata       metadataFlag
 	noWait, dryRun bool
+	open           bool
 	each           bool
 	concurrency    int
 }
@@ -90,6 +91,7 @@ func newRunCmd(t *terminal) *cobra.Command {
 	}
 	o.waitFlags.add(cmd)
 	cmd.Flags().BoolVar(&o.noWait, "no-wait", false, "print the task's id and don't wait")
+	cmd.Flags().BoolVar(&o.open, "open", false, "open the result with the system's program for it")
 	cmd.Flags().StringVar(&o.idempotencyKey, "idempotency-key", "", "submit under this `key`: the same key and request give the same task")
 	o.metadata.add(cmd, "keep `name=text` with the task, for lists by it; may be given again")
 	cmd.Flags().BoolVar(&o.each, "each", false, "a task for each line of @FILE or -: a prompt, or a JSON object of fields")
@@ -100,7 +102,10 @@ func newRunCmd(t *terminal) *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("no-wait", "timeout")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "json")
 	cmd.SetHelpFunc(o.helpFunc(t, cmd.HelpFunc()))
-	for _, single := range []string{"no-wait", "dry-run", "idempotency-key"} {
+	for _, other := range []string{"no-wait", "dry-run", "json"} {
+		cmd.MarkFlagsMutuallyExclusive("open", other)
+	}
+	for _, single := range []string{"no-wait", "dry-run", "idempotency-key", "open"} {
 		cmd.MarkFlagsMutuallyExclusive("each", single)
 	}
 	return cmd
@@ -153,7 +158,7 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 	stop()
 	if err == nil {
 		result := o.result()
-		result.said = said
+		result.said, result.open = said, o.open
 		err = showResult(ctx, t, c.Client, done, result)
 	}
 	said.end()
@@ -218,7 +223,7 @@ func (o *runOptions) finish(ctx context.Context, s *submit.Submission, mode cata
 // listen returns a printer for a text while it comes, nil if it is wanted whole, in JSON or a file: with tool calls it
 // is printed as JSON.
 func (o *runOptions) listen(t *terminal, entry api.Capability, req api.CreateRequest, begin func()) *textPrinter {
-	if o.asJSON || o.output != "" || entry.Mode != catalog.Sync || entry.Modality != "text" || len(catalog.ToolsOf(req.Parameters)) > 0 {
+	if o.asJSON || o.open || o.output != "" || entry.Mode != catalog.Sync || entry.Modality != "text" || len(catalog.ToolsOf(req.Parameters)) > 0 {
 		return nil
 	}
 	return &textPrinter{t: t, begin: begin}

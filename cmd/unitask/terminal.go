@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 
 	"unitask/internal/shown"
@@ -90,6 +91,16 @@ func (t *terminal) clearLocked() {
 		_, _ = fmt.Fprint(t.err, "\r\x1b[K")
 		t.drawn = false
 	}
+}
+
+// link is an address in one line. A terminal opens it at a click, whole though it spans lines; one that knows no such
+// links shows the address alone.
+func (t *terminal) link(address string) string {
+	address = oneLine(address)
+	if kind := os.Getenv("TERM"); !t.outTTY || kind == "dumb" || kind == "linux" {
+		return address
+	}
+	return ansi.SetHyperlink(address) + address + ansi.ResetHyperlink()
 }
 
 // safe returns text as it may be shown: on a terminal without the characters with which a text from

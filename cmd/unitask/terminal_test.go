@@ -174,3 +174,18 @@ func TestOnTerminal(t *testing.T) {
 		}
 	})
 }
+
+func TestLink(t *testing.T) {
+	t.Setenv("TERM", "xterm-256color")
+	const address = "https://example.com/a?b"
+	if got := (&terminal{outTTY: true}).link(address + "\x1b]0;x\x07\n"); got != "\x1b]8;;"+address+"]0;x\x07"+address+"]0;x\x1b]8;;\x07" {
+		t.Errorf("on a terminal: %q", got)
+	}
+	if got := (&terminal{}).link(address); got != address {
+		t.Errorf("in a pipe: %q", got)
+	}
+	t.Setenv("TERM", "linux")
+	if got := (&terminal{outTTY: true}).link(address); got != address {
+		t.Errorf("on a console: %q", got)
+	}
+}
