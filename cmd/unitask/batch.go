@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +15,6 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/arguments"
-	"unitask/internal/catalog"
 	"unitask/internal/client"
 	"unitask/internal/fault"
 	"unitask/internal/hint"
@@ -139,6 +139,11 @@ func (e *batch) begin(ctx context.Context, lines []arguments.Line) ([]job, error
 	if err != nil {
 		return nil, submit.Unjournaled(err)
 	}
+	if taken := e.taken(jobs); taken != "" {
+		return nil, errors.Join(&hint.UsageError{
+			Message: taken + " is there already, of another batch: -o takes another folder, or remove it",
+		}, e.batch.Erase())
+	}
 	if e.before = e.batch.Done; e.before > 0 {
 		e.t.above(func() { e.t.note("going on: %d of %d were done before", e.before, e.batch.All) })
 	}
@@ -153,6 +158,24 @@ func (e *batch) begin(ctx context.Context, lines []arguments.Line) ([]job, error
 		}
 	}
 	return left, nil
+}
+
+// taken returns a file in whose place a result of a new batch would be saved; "" if there is none.
+func (e *batch) taken(jobs []job) string {
+	if e.o.output == "" || !e.batch.Fresh {
+		return ""
+	}
+	there, err := os.ReadDir(e.o.output)
+	if err != nil {
+		return "" // whoever saves there says why
+	}
+	for _, j := range jobs {
+		stem := strings.TrimSuffix(filepath.Base(e.file(j)), "*")
+		if at := slices.IndexFunc(there, func(f os.DirEntry) bool { return strings.HasPrefix(f.Name(), stem) }); at >= 0 {
+			return filepath.Join(e.o.output, there[at].Name())
+		}
+	}
+	return ""
 }
 
 // command is the command that begins the batch again.
@@ -267,14 +290,6 @@ func (e *batch) save(ctx context.Context, j job, done api.Task) ([]string, error
 	return save.All(ctx, e.service.Client, parts, e.file(j), done.ID)
 }
 
-// result is the printed form of a line's result.
-type result struct {
-	Line  int       `json:"line"`
-	Task  *api.Task `json:"task"`
-	Files []string  `json:"files,omitempty"`
-	Error string    `json:"error,omitempty"`
-}
-
 // print writes a line's result, reports its error on stderr, and returns it.
 func (e *batch) print(r result, failed error) error {
 	var err error
@@ -303,56 +318,6 @@ func (e *batch) print(r result, failed error) error {
 	e.totals.add(r)
 	e.progress.count(e.before+e.ended, e.batch.All)
 	return errors.Join(failed, err)
-}
-
-// cut reports that the line's text was cut off, with the parameter that allows a longer one; "" for any other result.
-func (r result) cut() string {
-	if r.Task == nil || r.Error != "" {
-		return ""
-	}
-	note := cutNote(*r.Task)
-	if note != "" && r.Task.Capability == string(catalog.TextChat) {
-		note += "; " + roomier(*r.Task) + " allows more"
-	}
-	return note
-}
-
-// row is the result in one line: its number, the task's id and state, and its result.
-func (r result) row() string {
-	id, state, made := "", "error", r.Error
-	if r.Task != nil {
-		id, state = r.Task.ID, string(r.Task.State)
-	}
-	switch {
-	case made != "" || r.Task == nil || r.Task.Output == nil:
-	case len(r.Files) > 0:
-		made = strings.Join(r.Files, " ")
-	default:
-		made = inline(r.Task.Output)
-	}
-	return fmt.Sprintf("%d\t%s\t%s\t%s", r.Line, oneLine(id), oneLine(state), oneLine(made))
-}
-
-// inline is a result as a part of a line.
-func inline(out *api.Output) string {
-	if data := out.Shown(); data != nil {
-		return string(data)
-	}
-	if out.Text != nil {
-		return *out.Text
-	}
-	if out.Embeddings != nil {
-		raw, err := json.Marshal(out.Embeddings)
-		if err != nil {
-			return err.Error()
-		}
-		return string(raw)
-	}
-	var urls []string
-	for _, a := range out.Artifacts() {
-		urls = append(urls, a.URL)
-	}
-	return strings.Join(urls, " ")
 }
 
 // end forgets a batch that is complete; otherwise it names the command that does the rest.

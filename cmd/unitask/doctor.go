@@ -61,6 +61,7 @@ func newDoctorCmd(t *terminal) *cobra.Command {
 	var o doctorOptions
 	cmd := &cobra.Command{
 		Use:         "doctor",
+		SuggestFor:  []string{"status", "health"},
 		Annotations: tabled,
 		Short:       "Find out what is wrong here: settings, data, keyring, service, key, suppliers",
 		Long:        doctorLong,

@@ -15,8 +15,8 @@ import (
 	"unitask/internal/task"
 )
 
-// dryRunTime bounds waiting for a service whose answer isn't necessary.
-const dryRunTime = 3 * time.Second
+// shortWait bounds waiting for a service whose answer isn't necessary.
+const shortWait = 3 * time.Second
 
 // dryRunRun prints the request without sending it. The service is asked for its directory; if it can't be had, the
 // built-in one replaces it, and its gaps are reported.
@@ -48,7 +48,7 @@ func (o *runOptions) dryRunRun(ctx context.Context, t *terminal) error {
 // likelyEntry finds the capability at the service, or in the built-in directory, and says so; told is false of that one.
 func (o *runOptions) likelyEntry(ctx context.Context, t *terminal) (entry api.Capability, told bool, err error) {
 	c, err := o.connect(ctx, t, func(client.Retry) {}) // which may ask for a passphrase
-	limited, cancel := context.WithTimeout(ctx, dryRunTime)
+	limited, cancel := context.WithTimeout(ctx, shortWait)
 	defer cancel()
 	if err == nil {
 		if entry, err = entryOf(limited, c, o.capability); err == nil {

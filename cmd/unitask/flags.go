@@ -71,7 +71,7 @@ func markUsage(cmd *cobra.Command) {
 // wrongFlag describes the error of a flag, and the flag that was probably meant.
 func wrongFlag(cmd *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
-		return unknownFlag(cmd, unknown.GetSpecifiedName(), err)
+		return unknownFlag(cmd, unknown)
 	}
 	wrong, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
@@ -85,14 +85,19 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	return &hint.UsageError{Message: plainFlag(err)}
 }
 
-func unknownFlag(cmd *cobra.Command, name string, err error) error {
+func unknownFlag(cmd *cobra.Command, err *pflag.NotExistError) error {
+	name, isRun := err.GetSpecifiedName(), cmd.CommandPath() == "unitask run"
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	wrong := &hint.UsageError{Message: plainFlag(err)}
 	switch near := catalog.Nearest(name, names); {
 	case near != "":
 		wrong.Message += ": did you mean --" + near + "?"
-	case cmd.CommandPath() == "unitask run" && arguments.ValidName(name):
+	case isRun && name == "async":
+		wrong.Message += ": did you mean --no-wait?"
+	case isRun && err.GetSpecifiedShortnames() != "":
+		wrong.Hint = "a prompt that begins with - stands after --, as in: unitask run text.chat -- '-5 + 3'"
+	case isRun && arguments.ValidName(name):
 		wrong.Hint = "what a capability takes is written without dashes: " + name + "=VALUE; unitask capabilities NAME lists it"
 	}
 	return wrong

@@ -138,7 +138,7 @@ func TestPrompt(t *testing.T) {
 
 	a = mustAsk(t, env, program, "run", "image.generate", "fox", "--dry-run")
 	a.until(question)
-	time.Sleep(dryRunTime + frameTime) // a person may take longer than a service
+	time.Sleep(shortWait + frameTime) // a person may take longer than a service
 	a.keys(testPassphrase + "\n")
 	if got := a.code(); got != exitOK || strings.Contains(a.text(), "not checked") {
 		t.Errorf("exit code %d, %q, want the request, checked", got, a.text())

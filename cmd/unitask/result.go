@@ -176,9 +176,14 @@ func saveParts(ctx context.Context, t *terminal, c *client.Client, done api.Task
 	if output == "-" {
 		return nil, saveToStdout(ctx, t, c, parts)
 	}
+	replaced := save.Replaces(parts, output, done.ID)
 	files, err := save.All(ctx, c, parts, output, done.ID)
 	for i, name := range files {
-		t.note("saved %s (%s)", name, parts[i].Shape())
+		verb := "saved"
+		if replaced[i] {
+			verb = "replaced"
+		}
+		t.note("%s %s (%s)", verb, name, parts[i].Shape())
 		if warning := save.Mismatch(name, parts[i].ContentType); warning != "" {
 			t.note("note: %s", warning)
 		}

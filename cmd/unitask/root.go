@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"unitask/internal/catalog"
 	"unitask/internal/hint"
@@ -125,9 +127,17 @@ func helpOrUnknown(cmd *cobra.Command, args []string) error {
 		return cmd.Help()
 	}
 	message := fmt.Sprintf("%s has no command %q", cmd.CommandPath(), args[0])
+	if !cmd.HasParent() && strings.Contains(args[0], ".") {
+		return &hint.UsageError{Message: message, Hint: "unitask run " + args[0] + " runs a task of that capability"}
+	}
 	var names []string
 	for _, child := range cmd.Commands() {
 		names = append(names, child.Name())
+		if slices.Contains(child.SuggestFor, args[0]) {
+			names = []string{child.Name()}
+			args = names
+			break
+		}
 	}
 	if near := catalog.Nearest(args[0], names); near != "" {
 		return &hint.UsageError{Message: message + ": did you mean " + near + "?", Hint: cmd.CommandPath() + " " + near + " --help"}

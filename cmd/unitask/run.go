@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -156,6 +157,11 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 	said := o.listen(t, entry, req, func() { p.hush(); stop() })
 	done, err := o.finish(ctx, s, entry.Mode, said)
 	stop()
+	if err != nil && o.asJSON {
+		if failed := showUnfinished(ctx, t, c.Client, done, err); failed != nil {
+			err = errors.Join(err, failed)
+		}
+	}
 	if err == nil {
 		result := o.result()
 		result.said, result.open = said, o.open
@@ -163,6 +169,28 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 	}
 	said.end()
 	return s.Settle(err)
+}
+
+// showUnfinished prints the JSON of a task that didn't come to a result, as far as it is known; a program reads its id
+// and its error there.
+func showUnfinished(ctx context.Context, t *terminal, c *client.Client, last api.Task, why error) error {
+	f, _ := errors.AsType[*fault.Error](why)
+	if left, ok := errors.AsType[*submit.LeftRunningError](why); ok {
+		f, _ = errors.AsType[*fault.Error](left.Last)
+	}
+	if f != nil && f.TaskID != "" && f.Code != fault.IdempotencyConflict {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortWait)
+		defer cancel()
+		read, err := c.Get(ctx, f.TaskID, client.GetOptions{})
+		if err != nil {
+			return nil // the error that is reported says enough
+		}
+		last = read.Task
+	}
+	if last.ID == "" {
+		return nil
+	}
+	return t.json(last)
 }
 
 // request makes the request of the command line's words, and returns the files whose bytes are in it. Large ones go
@@ -188,10 +216,20 @@ func (o *runOptions) check() error {
 	if n := utf8.RuneCountInString(strings.TrimSpace(o.idempotencyKey)); n < api.MinIdempotencyKey || n > api.MaxIdempotencyKey {
 		return &hint.UsageError{Message: fmt.Sprintf("--idempotency-key takes %d to %d characters, this has %d", api.MinIdempotencyKey, api.MaxIdempotencyKey, n)}
 	}
+	if o.output == "-" && slices.ContainsFunc(o.words, severalFiles) {
+		return &hint.UsageError{Message: "-o - takes one file, and several are asked for: -o DIR/ takes them all"}
+	}
 	if err := o.metadata.read(); err != nil {
 		return err
 	}
 	return o.waitFlags.check()
+}
+
+// severalFiles reports whether a word asks for more than one result.
+func severalFiles(word string) bool {
+	a := arguments.Parse(word)
+	n, err := strconv.Atoi(a.Value)
+	return a.Name == "n" && err == nil && n > 1
 }
 
 // submit creates the task and says which one it is.
@@ -277,7 +315,11 @@ func pick(all []api.Capability, name, absent string) (api.Capability, error) {
 func absentCapability(name string, names []string, absent string) error {
 	slices.Sort(names)
 	message := fmt.Sprintf("%s %q", absent, name)
-	if near := catalog.Nearest(name, names); near != "" {
+	near := catalog.Nearest(name, names)
+	if at := slices.IndexFunc(names, func(one string) bool { return strings.HasSuffix(one, "."+name) }); near == "" && at >= 0 {
+		near = names[at]
+	}
+	if near != "" {
 		message += ": did you mean " + near + "?"
 	}
 	return &hint.UsageError{Message: message, Hint: "unitask capabilities"}

@@ -59,7 +59,8 @@ func (f *serverFlags) sources(cmd *cobra.Command) config.Sources {
 func newServeCmd(t *terminal) *cobra.Command {
 	var flags serverFlags
 	cmd := &cobra.Command{
-		Use: "serve", Short: "Run the service",
+		Use:        "serve",
+		SuggestFor: []string{"start", "server", "up"}, Short: "Run the service",
 		Example: `  unitask serve
   unitask serve --config unitask.yaml --listen 127.0.0.1:8421 --data-dir /var/lib/unitask`,
 		Long: "Run the whole service in this process. Without any settings it listens on this machine alone,\n" +

@@ -3,6 +3,7 @@
 package arguments
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,6 +53,7 @@ type fitter struct {
 	read       *Reader
 	groups     form.Values
 	along      attachment
+	dash       bool // a word after the prompt asks for stdin
 }
 
 // Fit makes the request that the words ask for. The fields' types, values and bounds are checked here, so that a
@@ -104,13 +106,27 @@ func (f *fitter) add(a Argument) error {
 		return err
 	}
 	last := path[len(path)-1]
-	if a.Name == "" && into[last] != nil && !field.Array {
+	if a.Name == "" && !field.Array && (into[last] != nil || f.leads(a.Value)) {
 		if attached, err := f.attach(last, a.Value); attached {
 			return err
 		}
-		return f.usage("there is more than one prompt; quote it as one word")
+		return f.second(a.Value)
 	}
 	return f.put(into, last, field, a)
+}
+
+// second takes a word after the prompt that isn't a file of the message: a dash asks for stdin in the same way.
+func (f *fitter) second(word string) error {
+	media := slices.IndexFunc(f.fields, func(x catalog.Field) bool { return x.Media })
+	switch {
+	case word == "-" && !f.read.StdinUsed:
+		f.read.Piped, f.dash = true, true
+		return nil
+	case strings.HasPrefix(word, "@") && !strings.HasPrefix(word, "@@") && media >= 0:
+		return f.usage("there is more than one prompt; a file is written %s=%s", f.fields[media].Name, word)
+	default:
+		return f.usage("there is more than one prompt; quote it as one word")
+	}
 }
 
 // pathOf takes a name apart; "" is the field that a prompt goes to.
@@ -145,6 +161,18 @@ func (f *fitter) place(path []string) (map[string]any, catalog.Field, error) {
 
 // put adds a value: another item to an array, or the items of a list in JSON, otherwise the one value.
 func (f *fitter) put(into map[string]any, name string, field catalog.Field, a Argument) error {
+	if list := textList(field, a); list != nil {
+		before, _ := into[name].([]any)
+		all := append([]any{}, before...)
+		for _, text := range list {
+			if err := oneOf(field, text); err != nil {
+				return f.unread(field.Name, err)
+			}
+			all = append(all, text)
+		}
+		into[name] = all
+		return nil
+	}
 	if a.Raw {
 		value, err := f.read.json(a.Value)
 		if err != nil {
@@ -164,6 +192,15 @@ func (f *fitter) put(into map[string]any, name string, field catalog.Field, a Ar
 	all, _ := into[name].([]any)
 	into[name] = append(all, items(value)...)
 	return nil
+}
+
+// textList returns the texts of a list in JSON that is given to a list of texts; nil for any other value. One that is a
+// text itself is written name:='["[]"]'.
+func textList(field catalog.Field, a Argument) (list []string) {
+	if a.Raw || !field.Array || field.Media || field.Type != "string" || json.Unmarshal([]byte(a.Value), &list) != nil {
+		return nil
+	}
+	return list
 }
 
 // find returns the field at a path; an unknown name is answered with the known ones.
@@ -194,8 +231,13 @@ func (f *fitter) unknown(parents []string, name string, fields []catalog.Field) 
 		where += " " + strings.Join(parents, ".")
 	}
 	message := fmt.Sprintf("%s has no %q; it has %s", where, name, strings.Join(names, ", "))
-	if near := catalog.Nearest(name, names); near != "" {
+	switch near := catalog.Nearest(name, names); {
+	case near != "":
 		message = fmt.Sprintf("%s has no %q: did you mean %s? It has %s", where, name, near, strings.Join(names, ", "))
+	case len(parents) == 0:
+		if primary, ok := form.Primary(f.fields); ok {
+			message += fmt.Sprintf("; a text with = in it is written %s=TEXT", primary.Name)
+		}
 	}
 	return f.usage("%s", message)
 }

@@ -1,6 +1,7 @@
 package arguments
 
 import (
+	"os"
 	"slices"
 	"strings"
 
@@ -13,6 +14,22 @@ type attachment struct {
 	prompt   string // the prompt's member of the input
 	messages string // the member that takes its place
 	parts    []any
+}
+
+// leads reports whether the word is a file that stands before the prompt: one of a chat's files that isn't text.
+func (f *fitter) leads(word string) bool {
+	name, isFile := strings.CutPrefix(word, "@")
+	_, kinds := form.PartKinds(f.fields)
+	if !isFile || kinds == nil || strings.HasPrefix(name, "@") {
+		return false
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return false // whoever reads it says why
+	}
+	defer func() { _ = file.Close() }()
+	contentType, err := form.FileType(name, file)
+	return err == nil && !strings.HasPrefix(contentType, "text/") && form.Suits(kinds, contentType)
 }
 
 // attach takes the word as a file that goes along with the prompt; false if it is no such word, or the capability has

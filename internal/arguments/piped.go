@@ -27,6 +27,9 @@ func (f *fitter) pipe() error {
 	into := primary
 	if !along && !f.lacks(primary) {
 		at := slices.IndexFunc(f.fields, func(x catalog.Field) bool { return x.Media && f.lacks(x) })
+		if at < 0 && f.dash {
+			return f.usage("there is no field left for stdin: NAME=- names one")
+		}
 		if at < 0 {
 			return nil
 		}

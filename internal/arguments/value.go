@@ -102,6 +102,9 @@ func (r *Reader) text(text string) (string, error) {
 	if errors.Is(err, fs.ErrNotExist) && magicWord.MatchString(name) {
 		return text, nil
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%w; @@ begins a text with an @", err)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -27,9 +27,10 @@ const (
 // Erase, and used by one goroutine.
 type Batch struct {
 	BatchInfo
-	seed string
-	done map[int]bool
-	file *os.File
+	Fresh bool // no earlier process began it
+	seed  string
+	done  map[int]bool
+	file  *os.File
 }
 
 // BatchInfo says how far a batch is.
@@ -100,7 +101,7 @@ func (b *Batch) open(dir string) error {
 	}
 	var seed [16]byte
 	_, _ = rand.Read(seed[:]) // never fails, by its documentation
-	b.seed, b.done = hex.EncodeToString(seed[:]), map[int]bool{}
+	b.Fresh, b.seed, b.done = true, hex.EncodeToString(seed[:]), map[int]bool{}
 	first, err := line(batchRecord{Version: version, Seed: b.seed, Command: b.Command, All: b.All})
 	if err != nil {
 		return err

@@ -188,6 +188,16 @@ func Mismatch(name, contentType string) string {
 	return ""
 }
 
+// Replaces reports for each part of a task's result whether All would put it in the place of a file.
+func Replaces(parts []Part, output, taskID string) []bool {
+	replaced := make([]bool, len(parts))
+	for i, p := range parts {
+		info, err := os.Stat(fileName(output, taskID, p.ContentType, i+1))
+		replaced[i] = err == nil && info.Mode().IsRegular()
+	}
+	return replaced
+}
+
 // All saves the parts of a task's result and returns the files that were written, in their order.
 func All(ctx context.Context, c *client.Client, parts []Part, output, taskID string) ([]string, error) {
 	var files []string

@@ -142,20 +142,40 @@ func (s *Submission) Settle(err error) error {
 	case changed:
 		return hint.With(errors.Join(err, s.entry.Close()),
 			"put the file back as it was; unitask tasks list shows whether the task exists")
+	case failedBefore(err) != nil:
+		return s.settleFailed(err, failedBefore(err))
 	case s.open(err):
 		return hint.With(errors.Join(err, s.entry.Close()), "unitask tasks resume "+s.entry.Name()+s.service.Flags)
 	case coded && f.Retryable():
-		_ = s.entry.Accepted(f.TaskID)
-		again := "unitask tasks retry " + s.entry.Name() + s.service.Flags
-		if f.RetryAfter > time.Minute {
-			again += ", in " + shown.Duration(f.RetryAfter) + " at the earliest"
-		}
-		return hint.With(errors.Join(err, s.entry.SetFailed(true), s.entry.Close()), again)
+		return s.settleFailed(err, f)
 	case ended && end.Task.State == task.Canceled, coded:
 		return errors.Join(err, s.entry.Erase())
 	default: // the result couldn't be shown
 		return errors.Join(err, s.entry.Close())
 	}
+}
+
+// settleFailed leaves the entry for another try of its task.
+func (s *Submission) settleFailed(err error, f *fault.Error) error {
+	_ = s.entry.Accepted(f.TaskID)
+	again := "unitask tasks retry " + s.entry.Name() + s.service.Flags
+	if f.RetryAfter > time.Minute {
+		again += ", in " + shown.Duration(f.RetryAfter) + " at the earliest"
+	}
+	return hint.With(errors.Join(err, s.entry.SetFailed(true), s.entry.Close()), again)
+}
+
+// failedBefore returns the failure of a task before whose next try the wait ended; nil for any other error.
+func failedBefore(err error) *fault.Error {
+	left, _ := errors.AsType[*LeftRunningError](err)
+	if left == nil {
+		return nil
+	}
+	f, _ := errors.AsType[*fault.Error](left.Last)
+	if f == nil || f.TaskID == "" || !f.Retryable() {
+		return nil
+	}
+	return f
 }
 
 // SettleAlone is Settle for a submission whose key its caller keeps for another try, such as one of a batch: the entry

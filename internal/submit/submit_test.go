@@ -2,6 +2,7 @@ package submit_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/client"
+	"unitask/internal/hint"
 	"unitask/internal/journal"
 	"unitask/internal/secret"
 	"unitask/internal/submit"
@@ -81,4 +83,40 @@ func newService(t *testing.T, entries *journal.Journal, answer http.HandlerFunc)
 		t.Fatal(err)
 	}
 	return &submit.Service{Client: c, Key: key, Journal: entries}
+}
+
+// TestWaitEndsBeforeTheNextTry: a task that is known to have failed is tried again by its id.
+func TestWaitEndsBeforeTheNextTry(t *testing.T) {
+	const id = "task_06gztwr81bcb6csfsxswat9e1m"
+	entries := journal.Open(t.TempDir())
+	service := newService(t, entries, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Retry-After", "30")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, `{"error":{"code":"PROVIDER_UNAVAILABLE","message":"no","retryable":true,"retry_after_seconds":30},"task_id":"`+id+`","request_id":"req_06gztwr81bcb6csfsxswat9e1m"}`)
+	})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	s, err := service.Begin(ctx, journal.Submission{Key: "a-key-of-its-own", Body: []byte(`{"capability":"text.chat","input":{"prompt":"hello"}}`)}, func(api.Task) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Finish(ctx, client.CreateOptions{OnRetry: func(client.Retry) { cancel(submit.ErrTimeout) }})
+	err = s.Settle(err)
+	next, _ := errors.AsType[*hint.Error](err)
+	if !errors.Is(err, submit.ErrTimeout) || next == nil || next.Hint != "unitask tasks retry "+id {
+		t.Errorf("Settle: %v, hint %+v", err, next)
+	}
+	name, err := submit.Find(entries, id)
+	if err != nil {
+		t.Fatalf("Find: %v", err)
+	}
+	e, err := entries.Take(name)
+	if err != nil || !e.Failed || e.TaskID != id {
+		t.Fatalf("the entry: %+v, %v", e, err)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
 }
