@@ -90,7 +90,8 @@ type TextChatParameters struct {
 	// Texts that end the answer where they would appear; they aren't part of it.
 	Stop []string `json:"stop,omitempty"`
 	// A JSON Schema that the answer must fit; the answer then stands in output.data too. It is strict: an object
-	// lists all its members under required and has additionalProperties false.
+	// lists all its members under required and has additionalProperties false. {"type": "object"} alone asks for
+	// any JSON object.
 	OutputSchema any `json:"output_schema,omitempty"`
 	// Functions that the model may call. The service runs none of them: a call comes back in output.tool_calls,
 	// and its result goes into the next request.

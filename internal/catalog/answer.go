@@ -22,7 +22,7 @@ const OutputSchema = "output_schema"
 // Encoding is the parameter that says how vectors are written.
 const Encoding = "encoding"
 
-// schemaAnnotation is the member of a parameter's schema which says that its value is a strict schema itself.
+// schemaAnnotation is the member of a parameter's schema which says that its value is a strict schema itself, or AnyObject.
 const schemaAnnotation = "x-schema"
 
 // The bounds of a caller's schema.
@@ -60,8 +60,20 @@ func Answer(schema json.RawMessage, text string) (json.RawMessage, error) {
 	return json.RawMessage(value), err
 }
 
-// schemaRows returns why the value of a parameter isn't a strict schema; nil if it is.
+// AnyObject is the one schema of an answer that isn't strict: any JSON object.
+const AnyObject = `{"type":"object"}`
+
+// IsAnyObject reports whether a schema is AnyObject, however it is written.
+func IsAnyObject(schema []byte) bool {
+	plain := jsontext.Value(slices.Clone(schema))
+	return plain.Canonicalize() == nil && string(plain) == AnyObject
+}
+
+// schemaRows returns why the value of a parameter is neither a strict schema nor AnyObject; nil if it is one.
 func schemaRows(name string, raw json.RawMessage) []fault.Detail {
+	if len(raw) <= maxSchemaBytes && IsAnyObject(raw) {
+		return nil
+	}
 	return rowsOfSchema([]string{name}, raw, "an answer is an object", (*strictness).check)
 }
 

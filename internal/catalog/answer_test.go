@@ -23,6 +23,11 @@ func TestStrictSchema(t *testing.T) {
 		want         []fault.Detail // fields below parameters.output_schema
 	}{
 		{"flat", person, nil},
+		{"any object", `{ "type": "object" }`, nil},
+		{
+			"any object, said at length", `{"type":"object","additionalProperties":true}`,
+			[]fault.Detail{{Field: ".additionalProperties", Message: "must be false"}},
+		},
 		{"no members", `{"type":"object","additionalProperties":false}`, nil},
 		{"nested", `{"type":"object","required":["list"],"additionalProperties":false,"properties":{"list":{"type":"array","items":` + person + `}}}`, nil},
 		{"itself", `{"type":"object","required":["next"],"additionalProperties":false,"properties":{"next":{"anyOf":[{"$ref":"#"},{"type":"null"}]}}}`, nil},
@@ -109,18 +114,22 @@ func TestStrictSchema(t *testing.T) {
 
 // TestAnswer reads texts as JSON of a schema.
 func TestAnswer(t *testing.T) {
-	for _, tt := range []struct{ text, want, problem string }{
-		{` {"name": "Ann", "age": null }`, `{"name":"Ann","age":null}`, ""},
-		{`{"name":"Ann","age":-1}`, "", "data.age must be at least 0"},
-		{`{"name":"Ann"}`, "", "data.age is required"},
-		{`{"name":"Ann","age":1,"x":2}`, "", "data.x is not a known member"},
-		{`{"name":"Ann","age":1,"age":2}`, "", "not decoded JSON"},
-		{`{"name":"Ann","age":1} and more`, "", "isn't JSON"},
-		{"```json\n{}\n```", "", "isn't JSON"},
-		{`[]`, "", "data must be an object"},
-		{``, "", "isn't JSON"},
+	for _, tt := range []struct{ schema, text, want, problem string }{
+		{person, ` {"name": "Ann", "age": null }`, `{"name":"Ann","age":null}`, ""},
+		{person, `{"name":"Ann","age":-1}`, "", "data.age must be at least 0"},
+		{person, `{"name":"Ann"}`, "", "data.age is required"},
+		{person, `{"name":"Ann","age":1,"x":2}`, "", "data.x is not a known member"},
+		{person, `{"name":"Ann","age":1,"age":2}`, "", "not decoded JSON"},
+		{person, `{"name":"Ann","age":1} and more`, "", "isn't JSON"},
+		{person, "```json\n{}\n```", "", "isn't JSON"},
+		{person, `[]`, "", "data must be an object"},
+		{person, ``, "", "isn't JSON"},
+		{catalog.AnyObject, `{"list": [1, {}], "x": null}`, `{"list":[1,{}],"x":null}`, ""},
+		{catalog.AnyObject, `[{}]`, "", "data must be an object"},
+		{catalog.AnyObject, `{} {}`, "", "isn't JSON"},
+		{catalog.AnyObject, `null`, "", "data must be an object"},
 	} {
-		got, err := catalog.Answer(json.RawMessage(person), tt.text)
+		got, err := catalog.Answer(json.RawMessage(tt.schema), tt.text)
 		if tt.problem == "" && (err != nil || string(got) != tt.want) || tt.problem != "" && (err == nil || !strings.Contains(err.Error(), tt.problem)) {
 			t.Errorf("%s: %s, %v; want %s%s", tt.text, got, err, tt.want, tt.problem)
 		}
@@ -128,7 +137,7 @@ func TestAnswer(t *testing.T) {
 }
 
 // FuzzStrictSchema: whatever a caller gives for a schema is refused, or bounds an answer: it compiles, and it accepts no
-// member that it doesn't list.
+// member that it doesn't list, unless it is the one of any object.
 func FuzzStrictSchema(f *testing.F) {
 	f.Add(person)
 	f.Add(`{"type":"object","additionalProperties":false,"$defs":{"a":{"$ref":"#"}},"properties":{"b":{"$ref":"#/$defs/a"}},"required":["b"]}`)
@@ -145,8 +154,8 @@ func FuzzStrictSchema(f *testing.F) {
 		var parameters struct {
 			Schema json.RawMessage `json:"output_schema"`
 		}
-		if err := json.Unmarshal(r.Parameters, &parameters); err != nil || parameters.Schema == nil {
-			return // a body of other members
+		if err := json.Unmarshal(r.Parameters, &parameters); err != nil || parameters.Schema == nil || catalog.IsAnyObject(parameters.Schema) {
+			return // a body of other members, or any object is asked for
 		}
 		if _, err := catalog.Answer(parameters.Schema, `{"a member that the schema lacks":1}`); err == nil && !strings.Contains(schema, "a member") {
 			t.Errorf("%s accepts any member", schema)

@@ -8,6 +8,7 @@ import (
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/anthropic"
 	"unitask/internal/supplier/suppliertest"
+	"unitask/internal/supplier/upstream"
 )
 
 const (
@@ -80,6 +81,13 @@ func harness(t *testing.T) suppliertest.Harness {
 				Request: request(`{"prompt":"Hi"}`, `{"output_schema":`+suppliertest.AnswerSchema+`}`),
 				Sends: `{"model":"model-1","max_tokens":1024,"messages":[{"role":"user","content":"Hi"}],
 					"output_config":{"format":{"type":"json_schema","schema":` + suppliertest.AnswerOutline + `}}}`,
+				Answer: suppliertest.JSON(200, chatAnswer),
+				Want:   hello(),
+			},
+			{
+				Request: request(`{"prompt":"Hi","system":"Be brief."}`, `{"output_schema":{"type":"object"}}`),
+				Sends: `{"model":"model-1","max_tokens":1024,"system":"Be brief.\n\n` + upstream.AskObject + `",
+					"messages":[{"role":"user","content":"Hi"}]}`,
 				Answer: suppliertest.JSON(200, chatAnswer),
 				Want:   hello(),
 			},

@@ -56,6 +56,9 @@ func newChatRequest(r supplier.Request) (*chatRequest, error) {
 		return nil, err
 	}
 	talk, system := in.Talk()
+	if p.AnyObject() { // a schema in the format allows no member that it doesn't list
+		system = upstream.WithObject(system)
+	}
 	ask := &chatRequest{
 		Model: r.Model, MaxTokens: p.MaxOutputTokens, System: system, said: len(system),
 		Temperature: unlessDefault(p.Temperature), TopP: unlessDefault(p.TopP), StopSequences: p.Stop,
@@ -72,7 +75,7 @@ func newChatRequest(r supplier.Request) (*chatRequest, error) {
 	if thoughts && len(r.States) > 0 && g.bindsThoughts() {
 		ask.forgive()
 	}
-	if len(p.OutputSchema) == 0 {
+	if len(p.OutputSchema) == 0 || p.AnyObject() {
 		return ask, nil
 	}
 	schema, err := upstream.Outline(p.OutputSchema)

@@ -23,20 +23,34 @@ func newChatRequest(r supplier.Request) (*generateRequest, error) {
 		return nil, errors.New(why)
 	}
 	ask.GenerationConfig.ThinkingConfig = thinking
-	if len(p.OutputSchema) > 0 {
-		outline, err := upstream.Outline(p.OutputSchema)
-		if err != nil {
-			return nil, err
-		}
-		ask.GenerationConfig.ResponseMimeType, ask.GenerationConfig.ResponseJSONSchema = "application/json", outline
+	if err := ask.GenerationConfig.hold(p); err != nil {
+		return nil, err
 	}
 	ask.offer(p)
 	talk, system := in.Talk()
+	if p.AnyObject() {
+		system = upstream.WithObject(system)
+	}
 	if system != "" {
 		instruction := textContent("", system)
 		ask.SystemInstruction = &instruction
 	}
 	return ask, ask.converse(r, talk)
+}
+
+// hold asks for JSON of the schema, if there is one. The format takes none of an object without members; JSON of any form
+// may be a list, unless the model is told.
+func (c *generationConfig) hold(p upstream.ChatParameters) error {
+	if len(p.OutputSchema) == 0 {
+		return nil
+	}
+	c.ResponseMimeType = "application/json"
+	if p.AnyObject() {
+		return nil
+	}
+	outline, err := upstream.Outline(p.OutputSchema)
+	c.ResponseJSONSchema = outline
+	return err
 }
 
 // converse adds the messages. The results of a message's calls are one content, whatever number there is of them.

@@ -16,6 +16,7 @@ import (
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/gemini"
 	"unitask/internal/supplier/suppliertest"
+	"unitask/internal/supplier/upstream"
 )
 
 const (
@@ -135,6 +136,13 @@ func harness(t *testing.T) suppliertest.Harness {
 				Request: request("text.chat", `{"prompt":"Hi"}`, `{"output_schema":`+suppliertest.AnswerSchema+`}`),
 				Sends: `{"contents":[{"role":"user","parts":[{"text":"Hi"}]}],"generationConfig":{"responseMimeType":"application/json",
 					"responseJsonSchema":` + suppliertest.AnswerOutline + `}}`,
+				Answer: suppliertest.JSON(200, chatAnswer),
+				Want:   hello(),
+			},
+			{
+				Request: request("text.chat", `{"prompt":"Hi"}`, `{"output_schema":{"type":"object"}}`),
+				Sends: `{"systemInstruction":{"parts":[{"text":"` + upstream.AskObject + `"}]},"contents":[{"role":"user","parts":[{"text":"Hi"}]}],
+					"generationConfig":{"responseMimeType":"application/json"}}`,
 				Answer: suppliertest.JSON(200, chatAnswer),
 				Want:   hello(),
 			},

@@ -11,6 +11,7 @@ import (
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/openai"
 	"unitask/internal/supplier/suppliertest"
+	"unitask/internal/supplier/upstream"
 )
 
 const (
@@ -71,6 +72,20 @@ func harness(t *testing.T) suppliertest.Harness {
 				Request: request("text.chat", `{"prompt":"Hi"}`, `{"output_schema":`+suppliertest.AnswerSchema+`}`),
 				Sends: `{"model":"model-1","messages":[{"role":"user","content":"Hi"}],"response_format":{"type":"json_schema","json_schema":{
 					"name":"answer","strict":true,"schema":` + suppliertest.AnswerOutline + `}}}`,
+				Answer: suppliertest.JSON(200, chatAnswer),
+				Want:   &supplier.Result{Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 2}},
+			},
+			{
+				Request: request("text.chat", `{"prompt":"Hi, in Json"}`, `{"output_schema":{"type":"object"}}`),
+				Sends:   `{"model":"model-1","messages":[{"role":"user","content":"Hi, in Json"}],"response_format":{"type":"json_object"}}`,
+				Answer:  suppliertest.JSON(200, chatAnswer),
+				Want:    &supplier.Result{Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 2}},
+			},
+			{
+				Request: request("text.chat", `{"system":"Be \"brief\".","messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":"{\"json\":1}"},{"role":"user","content":"Go on"}]}`,
+					`{"output_schema":{"type":"object"}}`),
+				Sends: `{"model":"model-1","messages":[{"role":"system","content":"Be \"brief\".\n\n` + upstream.AskObject + `"},{"role":"user","content":"Hi"},
+					{"role":"assistant","content":"{\"json\":1}"},{"role":"user","content":"Go on"}],"response_format":{"type":"json_object"}}`,
 				Answer: suppliertest.JSON(200, chatAnswer),
 				Want:   &supplier.Result{Text: new("Hello."), FinishReason: "stop", Usage: supplier.Usage{InputTokens: 9, OutputTokens: 2}},
 			},

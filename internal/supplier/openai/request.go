@@ -26,11 +26,11 @@ func (s settings) ask(r supplier.Request, api chatAPI, live bool) (chatRequest, 
 	w.Name("model")
 	w.String(r.Model)
 	w.Name(api.conversation())
-	said, err := writeMessages(w, r, api)
+	p, known := readParameters(r)
+	said, err := writeMessages(w, r, api, asksObject(r, p))
 	if err != nil {
 		return chatRequest{}, err
 	}
-	p, known := readParameters(r)
 	if api == responses {
 		known = known && s.writeResponseParameters(w, p, r.Model)
 	} else {
@@ -53,9 +53,9 @@ func (s settings) ask(r supplier.Request, api chatAPI, live bool) (chatRequest, 
 }
 
 // writeMessages returns how many bytes of text the input's members hold, which are all that have a counterpart
-// (see refuses).
-func writeMessages(w *jsonwrite.Writer, r supplier.Request, api chatAPI) (said int, err error) {
-	var messages, prompt, system []byte
+// (see refuses), and those of the instruction to answer with an object, if it is to be there.
+func writeMessages(w *jsonwrite.Writer, r supplier.Request, api chatAPI, object bool) (said int, err error) {
+	var messages, prompt, system, instructs []byte
 	in := jsonread.Sound(r.Input)
 	for m := in.Only("messages", "prompt", "system"); m.Next(); {
 		var says []byte
@@ -66,10 +66,15 @@ func writeMessages(w *jsonwrite.Writer, r supplier.Request, api chatAPI) (said i
 			prompt, says = textIn(&in)
 		case "system":
 			system, says = textIn(&in)
+			instructs = says
 		}
 		said += len(says)
 	}
 	w.Begin('[')
+	if object {
+		said += len(upstream.AskObject)
+		system = withObject(instructs)
+	}
 	if system != nil {
 		writeMessage(w, []byte(`"system"`), system)
 	}
@@ -239,14 +244,18 @@ func writeSchema(w *jsonwrite.Writer, api chatAPI, schema []byte) bool {
 	} else {
 		w.Name("response_format")
 	}
-	writeTyped(w, api, "json_schema", func() {
-		w.Name("name")
-		w.String("answer")
-		w.Name("strict")
-		w.Bool(true)
-		w.Name("schema")
-		w.JSON(outline)
-	})
+	if catalog.IsAnyObject(schema) {
+		w.JSON([]byte(`{"type":"json_object"}`))
+	} else {
+		writeTyped(w, api, "json_schema", func() {
+			w.Name("name")
+			w.String("answer")
+			w.Name("strict")
+			w.Bool(true)
+			w.Name("schema")
+			w.JSON(outline)
+		})
+	}
 	if api == responses {
 		w.End('}')
 	}

@@ -10,6 +10,7 @@ import (
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/openai"
 	"unitask/internal/supplier/suppliertest"
+	"unitask/internal/supplier/upstream"
 )
 
 const (
@@ -117,6 +118,12 @@ func responsesCases() []suppliertest.Case {
 			Request: request("text.chat", `{"prompt":"Hi"}`, `{"output_schema":`+suppliertest.AnswerSchema+`}`),
 			Sends: `{"model":"model-1","input":[{"role":"user","content":"Hi"}],"store":false,
 				"text":{"format":{"type":"json_schema","name":"answer","strict":true,"schema":` + suppliertest.AnswerOutline + `}}}`,
+			Answer: answer, Want: greeted(), Alike: true,
+		},
+		{
+			Request: request("text.chat", `{"prompt":"Hi"}`, `{"output_schema":{"type":"object"}}`),
+			Sends: `{"model":"model-1","input":[{"role":"system","content":"` + upstream.AskObject + `"},{"role":"user","content":"Hi"}],"store":false,
+				"text":{"format":{"type":"json_object"}}}`,
 			Answer: answer, Want: greeted(), Alike: true,
 		},
 		{

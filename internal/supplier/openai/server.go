@@ -61,6 +61,8 @@ func (s settings) refusesChat(r supplier.Request) string {
 // refusesSearch knows the models that search the web by the Responses API alone.
 func (s settings) refusesSearch(r supplier.Request) string {
 	switch {
+	case catalog.IsAnyObject(upstream.Members(r.Parameters)[catalog.OutputSchema]):
+		return "the format searches the web beside no JSON of any form"
 	case !ownModel(r.Model) || strings.Contains(r.Model, "-search") || s.api(r) == responses:
 		return ""
 	case s.chatAPI == responses:

@@ -1,11 +1,13 @@
 package sandbox
 
 import (
+	"encoding/json"
 	"iter"
 	"slices"
 	"strings"
 	"unicode"
 
+	"unitask/internal/catalog"
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/upstream"
 )
@@ -65,6 +67,9 @@ func readChat(r supplier.Request) (product, string, error) {
 // a skill makes of it.
 func answerTo(params parameters, ask, seen string, turns int) (string, error) {
 	switch {
+	case catalog.IsAnyObject(params.OutputSchema):
+		answer, err := json.Marshal(map[string]string{"answer": reply(ask, turns)})
+		return string(answer), err
 	case len(params.OutputSchema) > 0:
 		return answerOf(params.OutputSchema, ask)
 	case seen == "":

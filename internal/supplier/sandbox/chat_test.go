@@ -29,6 +29,7 @@ func TestChat(t *testing.T) {
 		"stop":      {`{"prompt":"Say hello"}`, `{"stop":["none","sandbox",""," the"]}`, text("Hello! This is", "stop", 2, 3)},
 		"sum":       {`{"prompt":"What is 12*7 + 1?"}`, `{}`, text("12*7+1 = 85", "stop", 5, 3)},
 		"count":     {`{"prompt":"How many words: one two three"}`, `{}`, text("3 words, 13 characters.", "stop", 6, 5)},
+		"object":    {`{"prompt":"upper a"}`, `{"output_schema":{"type":"object"}}`, text(`{"answer":"A"}`, "stop", 2, 2)},
 		"sort":      {`{"prompt":"sort: pear apple fig"}`, `{}`, text("apple fig pear", "stop", 4, 3)},
 		"last message of the user": {
 			`{"system":"Be brief.","messages":[{"role":"user","content":"upper a"},{"role":"assistant","content":"A"},{"role":"user","content":"reverse abc"},{"role":"assistant","content":"c"}]}`,

@@ -86,7 +86,7 @@ func values(t *testing.T, f catalog.Field) []string {
 	case f.Type == "boolean":
 		all = append(all, "true", "false")
 	case f.Schema:
-		return []string{AnswerSchema}
+		return []string{AnswerSchema, catalog.AnyObject}
 	case f.Name == catalog.Tools:
 		return []string{Tools}
 	case f.Name == catalog.ToolChoice:

@@ -323,7 +323,7 @@ export type TextChatParameters = {
   top_p?: number
   /** Texts that end the answer where they would appear; they aren't part of it. */
   stop?: Array<string>
-  /** A JSON Schema that the answer must fit; the answer then stands in output.data too. It is strict: an object lists all its members under required and has additionalProperties false. */
+  /** A JSON Schema that the answer must fit; the answer then stands in output.data too. It is strict: an object lists all its members under required and has additionalProperties false. {"type": "object"} alone asks for any JSON object. */
   output_schema?: Record<string, unknown>
   /** Functions that the model may call. The service runs none of them: a call comes back in output.tool_calls, and its result goes into the next request. */
   tools?: Array<{

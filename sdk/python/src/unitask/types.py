@@ -285,7 +285,7 @@ class TextChatParameters(TypedDict, total=False):
     max_output_tokens: int
     """The most tokens the answer may have. It also bounds what the task can cost."""
     output_schema: Mapping[str, Any]
-    """A JSON Schema that the answer must fit; the answer then stands in output.data too. It is strict: an object lists all its members under required and has additionalProperties false."""
+    """A JSON Schema that the answer must fit; the answer then stands in output.data too. It is strict: an object lists all its members under required and has additionalProperties false. {'type': 'object'} alone asks for any JSON object."""
     parallel_tool_calls: bool
     """Whether the model may call several tools at once. When absent, the route that runs the task decides."""
     reasoning: Literal["none", "low", "medium", "high"]
