@@ -29,7 +29,7 @@ type heardOfResponses struct {
 	Streamed, ToldAgain string
 	Called              []map[string]string
 	Loop, StreamedLoop  string
-	JSON                map[string]string
+	JSON, Freely        map[string]string
 	Image               string
 	Citations           int
 	AtFirst             string
@@ -74,6 +74,9 @@ func TestOpenAILibraryResponses(t *testing.T) {
 	}
 	if len(got.Called) != 2 || got.Called[0]["town"] == "" || !strings.Contains(got.Loop, "rain") || !strings.Contains(got.StreamedLoop, "rain") {
 		t.Errorf("called with %v, answers %q and %q", got.Called, got.Loop, got.StreamedLoop)
+	}
+	if diff := cmp.Diff(map[string]string{"answer": "12*7+1 = 85", "format": "json_object"}, got.Freely); diff != "" {
+		t.Errorf("JSON mode (-want +got):\n%s", diff)
 	}
 	if got.JSON["town"] == "" || got.Image == "" || got.Citations == 0 {
 		t.Errorf("JSON %v, an image %q, %d citations", got.JSON, got.Image, got.Citations)

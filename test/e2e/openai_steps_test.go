@@ -22,6 +22,7 @@ import (
 type steps struct {
 	Greeting, Streamed, Finish string
 	Tool, Arguments, Town      string
+	Object                     string // JSON
 	Dimensions                 int
 	Image, Edited              string // the letters of their format
 	Spoken, Transcript         string
@@ -91,7 +92,7 @@ func TestOpenAILibraries(t *testing.T) {
 	const greeting = "Hello from a server that nobody here wrote."
 	behind := steps{
 		Greeting: greeting, Streamed: greeting, Finish: "stop", Tool: "get_weather", Arguments: `{"place":"Lund"}`, Town: "Lund",
-		Dimensions: 3, Image: "PNG", Edited: "PNG", Spoken: "audio/wav", Transcript: "Mind the gap.",
+		Object: `{"river":"Lee"}`, Dimensions: 3, Image: "PNG", Edited: "PNG", Spoken: "audio/wav", Transcript: "Mind the gap.",
 	}
 	h.useLiveKey()
 	live := h.key
@@ -102,13 +103,13 @@ func TestOpenAILibraries(t *testing.T) {
 		if got.Tasks = nil; cmp.Diff(behind, got) != "" {
 			t.Errorf("%s with another server behind (-want +got):\n%s", name, cmp.Diff(behind, got))
 		}
-		if n := journal(t, base) - before; n != 9 {
-			t.Errorf("%s: the other server counted %d calls, want 9", name, n)
+		if n := journal(t, base) - before; n != 10 {
+			t.Errorf("%s: the other server counted %d calls, want 10", name, n)
 		}
 		h.key = sandboxed
 		got = library(h, h.Base+"/openai/v1")
 		if got.Greeting == "" || got.Streamed != got.Greeting || got.Finish != "stop" || got.Tool != "get_weather" || !json.Valid([]byte(got.Arguments)) ||
-			got.Town == "" || got.Dimensions < 8 || got.Image != "PNG" || got.Edited != "PNG" || got.Spoken != "audio/wav" || got.Transcript != "Mind the gap" {
+			got.Town == "" || !strings.HasPrefix(got.Object, `{"answer":"`) || got.Dimensions < 8 || got.Image != "PNG" || got.Edited != "PNG" || got.Spoken != "audio/wav" || got.Transcript != "Mind the gap" {
 			t.Errorf("%s with the sandbox: %+v", name, got)
 		}
 	}

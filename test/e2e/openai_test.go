@@ -52,6 +52,8 @@ type heardByOpenAI struct {
 	Called             []map[string]string
 	Loop, StreamedLoop string
 	JSON               map[string]string
+	Freely             map[string]string
+	FreelyStreamed     map[string]string
 	Image              string
 	Embeddings, Plain  [][]float32
 	EmbeddingTokens    int
@@ -118,6 +120,10 @@ func TestOpenAILibrary(t *testing.T) {
 	}
 	if _, ok := got.JSON["town"]; !ok || len(got.JSON) != 1 {
 		t.Errorf("JSON: %v", got.JSON)
+	}
+	free := map[string]string{"answer": "12*7+1 = 85"}
+	if diff := cmp.Diff([]map[string]string{free, free}, []map[string]string{got.Freely, got.FreelyStreamed}); diff != "" {
+		t.Errorf("JSON mode (-want +got):\n%s", diff)
 	}
 	if got.Image == "" {
 		t.Error("nothing is said of the image")

@@ -26,6 +26,7 @@ type heard struct {
 	Tool       string
 	Arguments  string
 	Town       string
+	Object     string // JSON
 	Dimensions int
 	Image      string // the letters of its format
 	Edited     string
@@ -36,7 +37,7 @@ type heard struct {
 
 func main() {
 	c := caller{client: openai.NewClient()}
-	steps := []func(context.Context) error{c.chat, c.stream, c.tools, c.schema, c.embeddings, c.images, c.audio}
+	steps := []func(context.Context) error{c.chat, c.stream, c.tools, c.schema, c.object, c.embeddings, c.images, c.audio}
 	if len(os.Args) > 1 && os.Args[1] == "cut" {
 		steps = []func(context.Context) error{c.chat, c.hear}
 	}
@@ -123,6 +124,17 @@ func (c *caller) schema(ctx context.Context) error {
 	err = json.Unmarshal([]byte(answer.Choices[0].Message.Content), &said)
 	c.heard.Town = said.Town
 	return err
+}
+
+func (c *caller) object(ctx context.Context) error {
+	p := asked("Name a river")
+	p.ResponseFormat.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
+	answer, err := c.client.Chat.Completions.New(ctx, p)
+	if err != nil {
+		return err
+	}
+	c.heard.Object = answer.Choices[0].Message.Content
+	return nil
 }
 
 func (c *caller) embeddings(ctx context.Context) error {

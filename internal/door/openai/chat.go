@@ -24,7 +24,7 @@ func (r *request) chat() Call {
 	}
 	r.stop(parameters)
 	copied(parameters, r.values, "reasoning_effort", catalog.Reasoning)
-	r.format(parameters)
+	c.renamed = r.format(parameters)
 	r.tools(parameters)
 	copied(parameters, r.values, "parallel_tool_calls", catalog.ParallelCalls)
 	parameters.End('}')
@@ -65,41 +65,55 @@ func (r *request) stop(w *jsonwrite.Writer) {
 	w.End(']')
 }
 
-// format writes the JSON Schema of the answer, if one is asked for.
-func (r *request) format(w *jsonwrite.Writer) {
+// jsonObject is the form of an answer that is any JSON object.
+const jsonObject = "json_object"
+
+// anyObject writes the schema of such an answer, which the member at a path asks for.
+func anyObject(w *jsonwrite.Writer, at string) []renaming {
+	w.Name(catalog.OutputSchema)
+	w.JSON([]byte(catalog.AnyObject))
+	return []renaming{{from: catalog.GroupParameters + "." + catalog.OutputSchema, to: at}}
+}
+
+// format writes the JSON Schema of the answer, if one is asked for. It returns the name of it that isn't the usual one.
+func (r *request) format(w *jsonwrite.Writer) []renaming {
 	const at, inner = "response_format", "json_schema"
 	value, ok := r.values[at]
 	if !ok {
-		return
+		return nil
 	}
 	given := r.members(value, at, formatMembers)
 	if given == nil {
-		return
+		return nil
 	}
-	switch kind := string(r.text(given, at, "type")); kind {
+	kind := string(r.text(given, at, "type"))
+	if given[inner] != nil && kind != inner {
+		r.row(under(at, inner), "is only taken beside the type json_schema")
+	}
+	switch kind {
 	case "text", "":
-		return
+		return nil
 	case inner:
-	case "json_object":
-		r.row(under(at, "type"), "can't be json_object here; json_schema asks for JSON of a form")
-		return
+	case jsonObject:
+		return anyObject(w, at)
 	default:
-		r.row(under(at, "type"), "must be text or json_schema")
-		return
+		r.row(under(at, "type"), "must be text, json_schema or json_object")
+		return nil
 	}
 	held, ok := given[inner]
 	if !ok {
 		r.row(under(at, inner), "is required")
-		return
+		return nil
 	}
 	members := r.members(held, under(at, inner), schemaMembers)
 	if members == nil {
-		return
+		return nil
 	}
 	if _, ok := members["schema"]; !ok {
 		r.row(under(under(at, inner), "schema"), "is required")
 	}
-	copied(w, members, "schema", "output_schema")
+	copied(w, members, "schema", catalog.OutputSchema)
+	return nil
 }
 
 func (r *request) streamOptions(stream bool) (includeUsage bool) {

@@ -52,6 +52,11 @@ func (c *Call) param(field string) string {
 	if c == nil {
 		return bracketed(field)
 	}
+	for _, name := range c.renamed {
+		if rest, ok := within(field, name.from); ok {
+			return name.of(rest)
+		}
+	}
 	if c.response != nil {
 		return c.response.param(field)
 	}
@@ -60,11 +65,6 @@ func (c *Call) param(field string) string {
 	}
 	if _, ok := within(field, catalog.GroupInput+".texts"); ok && c.oneText {
 		return "input"
-	}
-	for _, name := range c.renamed {
-		if rest, ok := within(field, name.from); ok {
-			return name.of(rest)
-		}
 	}
 	for _, name := range renamed {
 		if rest, ok := within(field, name.from); ok {

@@ -91,6 +91,7 @@ func TestTranslate(t *testing.T) {
 		{"a choice", user(`"Hi"`, `"tool_choice":"required","tools":[{"type":"function","function":{"name":"f"}}]`), created(hi, `{"tools":[{"name":"f"}],"tool_choice":"required"}`)},
 		{"a strict tool", user(`"Hi"`, `"tools":[{"type":"function","function":{"name":"f","parameters":`+schema+`,"strict":true}}]`), created(hi, `{"tools":[{"name":"f","parameters":`+schema+`,"strict":true}]}`)},
 		{"a schema", user(`"Hi"`, `"response_format":{"type":"json_schema","json_schema":{"name":"place","strict":true,"schema":`+schema+`}}`), created(hi, `{"output_schema":`+schema+`}`)},
+		{"any object", user(`"Hi"`, `"response_format":{"type":"json_object"}`), created(hi, `{"output_schema":{"type":"object"}}`)},
 		{"escapes", user(`"a\u00e9\"\\"`), created(`[{"role":"user","content":"aé\"\\"}]`, `{}`)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -167,7 +168,9 @@ var refusals = []struct{ request, param, message string }{
 	{user(`"Hi"`, `"stream":1`), "stream", "stream must be true or false"},
 	{user(`"Hi"`, `"stream_options":{"include_usage":true}`), "stream_options", "stream_options is only taken with stream"},
 	{user(`"Hi"`, `"stream":true,"stream_options":{"include_obfuscation":true}`), "stream_options.include_obfuscation", "stream_options.include_obfuscation can't be honoured here; only false is taken"},
-	{user(`"Hi"`, `"response_format":{"type":"json_object"}`), "response_format.type", "response_format.type can't be json_object here; json_schema asks for JSON of a form"},
+	{user(`"Hi"`, `"response_format":{"type":"json"}`), "response_format.type", "response_format.type must be text, json_schema or json_object"},
+	{user(`"Hi"`, `"response_format":{"type":"json_object","json_schema":{}}`), "response_format.json_schema", "response_format.json_schema is only taken beside the type json_schema"},
+	{user(`"Hi"`, `"response_format":{"type":"json_object","schema":{}}`), "response_format.schema", "response_format.schema is not known here"},
 	{user(`"Hi"`, `"response_format":{"type":"json_schema","json_schema":{"name":"a"}}`), "response_format.json_schema.schema", "response_format.json_schema.schema is required"},
 	{user(`"Hi"`, `"response_format":"text"`), "response_format", "response_format must be an object"},
 	{user(`"Hi"`, `"tools":[{"type":"custom","custom":{}}]`), "tools[0].type", "tools[0].type must be function"},

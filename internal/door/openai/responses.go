@@ -67,7 +67,7 @@ func (t *conversation) call() Call {
 		copied(parameters, r.values, name, name)
 	}
 	copied(parameters, r.within("reasoning", reasoningMembers), "effort", catalog.Reasoning)
-	r.textFormat(parameters)
+	c.renamed = r.textFormat(parameters)
 	for _, one := range repeated {
 		if value, ok := r.values[one.name]; ok {
 			c.response.asked[one.name] = bytes.Clone(value)
@@ -118,16 +118,17 @@ func (r *request) included() {
 	}
 }
 
-// textFormat writes the JSON Schema of the answer, if one is asked for.
-func (r *request) textFormat(w *jsonwrite.Writer) {
+// textFormat writes the JSON Schema of the answer, if one is asked for. It returns the name of it that isn't the usual
+// one.
+func (r *request) textFormat(w *jsonwrite.Writer) []renaming {
 	const at = "text.format"
 	value, ok := r.within("text", textMembers)["format"]
 	if !ok {
-		return
+		return nil
 	}
 	kind, ok := r.kind(value, at, "type")
 	if !ok {
-		return
+		return nil
 	}
 	switch kind {
 	case "text":
@@ -137,10 +138,12 @@ func (r *request) textFormat(w *jsonwrite.Writer) {
 		if _, ok := given["schema"]; !ok {
 			r.row(under(at, "schema"), "is required")
 		}
-		copied(w, given, "schema", "output_schema")
-	case "json_object":
-		r.row(under(at, "type"), "can't be json_object here; json_schema asks for JSON of a form")
+		copied(w, given, "schema", catalog.OutputSchema)
+	case jsonObject:
+		r.members(value, at, plainFormatMembers)
+		return anyObject(w, at)
 	default:
-		r.row(under(at, "type"), "must be text or json_schema")
+		r.row(under(at, "type"), "must be text, json_schema or json_object")
 	}
+	return nil
 }

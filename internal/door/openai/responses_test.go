@@ -91,6 +91,7 @@ func TestTranslateResponses(t *testing.T) {
 		{"a choice", asked(`"Hi"`, `"tools":[{"type":"function","name":"f","parameters":null,"strict":null}],"tool_choice":{"type":"function","name":"f"}`), created(hi, `{"tools":[{"name":"f"}],"tool_choice":"f"}`)},
 		{"no search", asked(`"Hi"`, `"tools":[{"type":"web_search_preview"}],"tool_choice":"none"`), created(hi, `{}`)},
 		{"a strict tool", asked(`"Hi"`, `"tools":[{"type":"function","name":"f","parameters":`+schema+`,"strict":true}]`), created(hi, `{"tools":[{"name":"f","parameters":`+schema+`,"strict":true}]}`)},
+		{"any object", asked(`"Hi"`, `"text":{"format":{"type":"json_object"}}`), created(hi, `{"output_schema":{"type":"object"}}`)},
 		{"a schema", asked(`"Hi"`, `"text":{"format":{"type":"json_schema","name":"place","strict":true,"schema":`+schema+`}}`), created(hi, `{"output_schema":`+schema+`}`)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -126,7 +127,8 @@ var responseRefusals = []struct{ request, param, message string }{
 	{asked(`"Hi"`, `"stream_options":{"include_obfuscation":true}`), "stream_options.include_obfuscation", "stream_options.include_obfuscation can't be honoured here; only false is taken"},
 	{asked(`"Hi"`, `"include":["reasoning.encrypted_content","message.output_text.logprobs"]`), "include[1]", "include[1] can't be honoured here; only reasoning.encrypted_content and web_search_call.action.sources are taken"},
 	{asked(`"Hi"`, `"reasoning":{"summary":"detailed"}`), "reasoning.summary", `reasoning.summary can't be honoured here; only "auto" is taken`},
-	{asked(`"Hi"`, `"text":{"format":{"type":"json_object"}}`), "text.format.type", "text.format.type can't be json_object here; json_schema asks for JSON of a form"},
+	{asked(`"Hi"`, `"text":{"format":{"type":"json"}}`), "text.format.type", "text.format.type must be text, json_schema or json_object"},
+	{asked(`"Hi"`, `"text":{"format":{"type":"json_object","schema":{}}}`), "text.format.schema", "text.format.schema is not known here"},
 	{asked(`"Hi"`, `"text":{"verbosity":"low"}`), "text.verbosity", `text.verbosity can't be honoured here; only "medium" is taken`},
 	{asked(`"Hi"`, `"text":{"format":{"type":"json_schema","name":"a"}}`), "text.format.schema", "text.format.schema is required"},
 	{asked(`"Hi"`, `"tools":[{"type":"custom","name":"a"}]`), "tools[0].type", "tools[0].type must be function, web_search or web_search_preview"},
@@ -189,6 +191,30 @@ func TestRefuseResponses(t *testing.T) {
 		}
 		if got.Message != tt.message || param != tt.param {
 			t.Errorf("%s:\ngot  %q, %q\nwant %q, %q", tt.request, param, got.Message, tt.param, tt.message)
+		}
+	}
+}
+
+// TestUnhonoured: the gateway's refusal of a request's form of an answer names the member that asks for it.
+func TestUnhonoured(t *testing.T) {
+	refused := fault.New(fault.InvalidRequest, "no route can honour parameters.output_schema").
+		WithDetails(fault.Detail{Field: "parameters.output_schema", Message: "can't be honoured with this value"})
+	of := `{"type":"json_schema","name":"a","schema":` + schema + `}`
+	for _, tt := range []struct {
+		read          openai.Reader
+		request, want string
+	}{
+		{openai.Chat, user(`"Hi"`, `"response_format":{"type":"json_object"}`), "response_format"},
+		{openai.Chat, user(`"Hi"`, `"response_format":{"type":"json_schema","json_schema":{"name":"a","schema":`+schema+`}}`), "response_format.json_schema.schema"},
+		{openai.Responses(nil), asked(`"Hi"`, `"text":{"format":{"type":"json_object"}}`), "text.format"},
+		{openai.Responses(nil), asked(`"Hi"`, `"text":{"format":`+of+`}`), "text.format.schema"},
+	} {
+		c, err := tt.read([]byte(tt.request))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := c.Explain(refused); e.Message != "no route can honour "+tt.want || e.Details[0].Field != tt.want {
+			t.Errorf("%s: %q, %+v; want %s", tt.request, e.Message, e.Details, tt.want)
 		}
 	}
 }

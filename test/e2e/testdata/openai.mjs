@@ -47,6 +47,11 @@ const parsed = await client.chat.completions.parse({
 });
 heard.json = JSON.parse(parsed.choices[0].message.content);
 
+// JSON mode, as programs used it before there were schemas.
+const freely = { model: "text.chat", messages: user("What is 12*7+1?"), response_format: { type: "json_object" } };
+heard.freely = JSON.parse((await client.chat.completions.create(freely)).choices[0].message.content);
+heard.freelyStreamed = JSON.parse(await client.chat.completions.stream(freely).finalContent());
+
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const seen = await client.chat.completions.create({
   model: "text.chat",

@@ -48,6 +48,8 @@ heard.streamedLoop = await loop((body) => client.responses.stream(body).finalRes
 const schema = { type: "object", properties: { town: { type: "string" } }, required: ["town"], additionalProperties: false };
 const parsed = await client.responses.parse({ model, input: "A town, please.", text: { format: { type: "json_schema", name: "town", strict: true, schema } } });
 heard.json = JSON.parse(parsed.output_text);
+const free = await client.responses.create({ model, input: "What is 12*7+1?", text: { format: { type: "json_object" } } });
+heard.freely = { ...JSON.parse(free.output_text), format: free.text.format.type };
 
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const seen = await client.responses.create({

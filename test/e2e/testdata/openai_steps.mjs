@@ -40,6 +40,11 @@ async function schema() {
   heard.Town = JSON.parse(answer.choices[0].message.content).town;
 }
 
+async function object() {
+  const answer = await client.chat.completions.create({ ...asked("Name a river"), response_format: { type: "json_object" } });
+  heard.Object = answer.choices[0].message.content;
+}
+
 async function embeddings() {
   heard.Dimensions = (await client.embeddings.create({ model: "text-embedding-3-small", input: "a red fox" })).data[0].embedding.length;
 }
@@ -67,7 +72,7 @@ async function audio() {
 
 const silence = () => listen(Buffer.concat([Buffer.from("524946464403000057415645666d74201000000001000100401f0000401f00000100080064617461" + "20030000", "hex"), Buffer.alloc(800, 0x80)]));
 
-for (const step of cut ? [chat, silence] : [chat, stream, tools, schema, embeddings, images, audio]) {
+for (const step of cut ? [chat, silence] : [chat, stream, tools, schema, object, embeddings, images, audio]) {
   await step();
 }
 console.log(JSON.stringify(heard));
