@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   APICallError, embed, embedMany, experimental_generateVideo as generateVideo, generateImage, generateObject, generateSpeech, generateText,
-  isStepCount, NoObjectGeneratedError, Output, rerank, streamText, tool, transcribe, uploadFile,
+  isStepCount, Output, rerank, streamText, tool, transcribe, uploadFile,
 } from 'ai'
 import { UnitaskError } from 'unitask'
 import { createUnitask } from 'unitask/ai-sdk'
@@ -80,6 +80,15 @@ test('tools in a loop', async () => {
   assert.equal(forced.toolCalls[0].toolName, 'get_weather')
 })
 
+test('strict tools', async () => {
+  const { options } = weather()
+  const strict = (inputSchema) => generateText({ ...options, tools: { get_weather: { ...options.tools.get_weather, strict: true, inputSchema } }, stopWhen: isStepCount(1) })
+  const { toolCalls, warnings } = await strict(options.tools.get_weather.inputSchema)
+  assert.equal(typeof toolCalls[0].input.town, 'string')
+  assert.deepEqual(warnings ?? [], [])
+  await assert.rejects(strict(z.object({ town: z.string().optional() })), (error) => APICallError.isInstance(error) && /parameters\.tools\.0\.parameters/.test(error.message))
+})
+
 const town = z.object({ town: z.string(), people: z.number() })
 
 test('objects', async () => {
@@ -91,8 +100,9 @@ test('objects', async () => {
   assert.ok(Array.isArray(await stream.output))
   const optional = generateObject({ model: unitask(), schema: z.object({ town: z.string().optional() }), prompt: 'A town.' })
   await assert.rejects(optional, (error) => APICallError.isInstance(error) && /output_schema/.test(error.message))
-  const free = await generateText({ model: unitask(), output: Output.json(), prompt: 'A town.' }).catch((error) => error)
-  assert.ok(NoObjectGeneratedError.isInstance(free) || free.warnings.some(({ feature }) => feature === 'responseFormat'))
+  const { output: free, warnings } = await generateText({ model: unitask(), output: Output.json(), prompt: 'What is 12*7+1?' })
+  assert.deepEqual(free, { answer: '12*7+1 = 85' })
+  assert.deepEqual(warnings.map(({ feature }) => feature), ['responseFormat'])
 })
 
 test('files', async () => {

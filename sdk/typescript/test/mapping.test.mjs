@@ -104,12 +104,12 @@ test('settings', async () => {
     parameters: {
       max_output_tokens: 9, temperature: 0, top_p: 0.5, stop: ['x'], seed: 1, reasoning: 'low', web_search: true, tool_choice: 'add',
       output_schema: { title: 'town', description: 'A town.', type: 'object', properties: {} },
-      tools: [{ name: 'add', description: 'Adds.', parameters: { type: 'object' } }],
+      tools: [{ name: 'add', description: 'Adds.', parameters: { type: 'object' }, strict: true }],
     },
     metadata: { team: 'a' },
   })
   assert.deepEqual(warnings.map(({ feature }) => feature), [
-    'reasoning', 'strict mode of tool add', 'inputExamples of tool add', 'provider-defined tool other.search',
+    'reasoning', 'inputExamples of tool add', 'provider-defined tool other.search',
   ])
 })
 

@@ -83,8 +83,8 @@ function takeReasoning(reasoning: LanguageModelV4CallOptions['reasoning'], draft
 function takeFormat(format: LanguageModelV4CallOptions['responseFormat'], draft: Draft): void {
   if (format?.type !== 'json') return
   if (format.schema === undefined) {
-    draft.compatible('responseFormat', 'JSON without a schema is only asked for in a system message')
-    draft.input.system = 'Answer with one JSON value and no other text.'
+    draft.compatible('responseFormat', 'JSON without a schema is always an object')
+    draft.parameters.output_schema = { type: 'object' }
     return
   }
   const { $schema: _, ...schema } = format.schema as JSONObject
@@ -101,10 +101,9 @@ function takeTools({ tools, toolChoice }: LanguageModelV4CallOptions, draft: Dra
       draft.unsupported(`provider-defined tool ${tool.id}`, true)
       return []
     }
-    draft.unsupported(`strict mode of tool ${tool.name}`, tool.strict || undefined, 'a call that does not fit is told so')
     draft.unsupported(`inputExamples of tool ${tool.name}`, tool.inputExamples)
     const { $schema: _, ...parameters } = tool.inputSchema as JSONObject
-    return [{ name: tool.name, description: tool.description, parameters }]
+    return [{ name: tool.name, description: tool.description, parameters, strict: tool.strict }]
   })
   if (functions.length === 0) {
     draft.unsupported('toolChoice', toolChoice?.type === 'required' || toolChoice?.type === 'tool' || undefined, 'there are no tools')
