@@ -117,7 +117,6 @@ e2e-model: ## Prompt a real Ollama with a generated tiny model through unitask
 	test/model/run.sh
 
 openai-go: npm ## Call the real binary by OpenAI's library for Go, of test/openaigo, and by its one for JavaScript
-	cd test/openaigo && $(GO) mod verify && $(GO) vet ./...
 	UNITASK_OPENAI_GO=1 $(GO) test ./test/e2e -run 'TestOpenAILibraries$$|TestOpenAILibraryIsCutOff$$' -count=1 -v
 
 golden: ## Write the generated pages anew

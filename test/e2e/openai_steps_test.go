@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"unitask/test/harness"
 )
 
 // steps is what a library of OpenAI's heard.
@@ -32,28 +35,38 @@ type steps struct {
 // take has a library of OpenAI's take the steps of test/openaigo against an address.
 type take func(h *host, base string, args ...string) steps
 
-// libraries are OpenAI's own. The one for Go takes a minute to build, and is left out unless UNITASK_OPENAI_GO is set:
-// make openai-go.
-func libraries(t *testing.T) map[string]take {
-	t.Helper()
-	all := map[string]take{"npm": func(h *host, base string, args ...string) (heard steps) {
-		h.openAI(&heard, base, "openai_steps.mjs", args...)
-		return heard
-	}}
-	if os.Getenv("UNITASK_OPENAI_GO") == "" {
-		return all
-	}
-	program := filepath.Join(t.TempDir(), "openaigo")
-	build := exec.CommandContext(t.Context(), "go", "build", "-C", filepath.Join("..", "openaigo"), "-o", program, ".")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	all["go"] = func(h *host, base string, args ...string) (heard steps) {
-		h.foreign(&heard, need(h.T, "env"), append([]string{"OPENAI_BASE_URL=" + base, "OPENAI_API_KEY=" + h.key, program}, args...)...)
-		return heard
-	}
-	return all
+// libraries are OpenAI's own. One that isn't here skips the test that asks for it.
+var libraries = map[string]func(t *testing.T) take{
+	"npm": func(*testing.T) take {
+		return func(h *host, base string, args ...string) (heard steps) {
+			h.openAI(&heard, base, "openai_steps.mjs", args...)
+			return heard
+		}
+	},
+	"go": func(t *testing.T) take {
+		if os.Getenv("CI") != "true" && os.Getenv("UNITASK_OPENAI_GO") == "" {
+			t.Skip("OpenAI's library for Go takes a minute to build: make openai-go runs this part")
+		}
+		program, err := builtForGo()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func(h *host, base string, args ...string) (heard steps) {
+			h.foreign(&heard, need(h.T, "env"), append([]string{"OPENAI_BASE_URL=" + base, "OPENAI_API_KEY=" + h.key, program}, args...)...)
+			return heard
+		}
+	},
 }
+
+// builtForGo builds test/openaigo once, beside the binary.
+var builtForGo = sync.OnceValues(func() (program string, err error) {
+	program = filepath.Join(filepath.Dir(harness.Binary()), "openaigo")
+	build := exec.CommandContext(context.Background(), "go", "build", "-C", filepath.Join("..", "openaigo"), "-o", program, ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return program, nil
+})
 
 // aimockBehind is a configuration whose capabilities an aimock at an address serves.
 func aimockBehind(base string) string {
@@ -83,35 +96,46 @@ func TestOpenAILibraries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base := service(t, "listening on ", npmTool(t, "llmock"), "--port", "0", "--fixtures", fixtures, "--validate-on-load", "--strict")
-	h := newHost(t)
-	h.Env = []string{"UPSTREAM_KEY=upstream-key"}
-	h.Config = doorModels + aimockBehind(base)
-	h.start()
-	sandboxed := h.key
+	for name, of := range libraries {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			library := of(t)
+			base := service(t, "listening on ", npmTool(t, "llmock"), "--port", "0", "--fixtures", fixtures, "--validate-on-load", "--strict")
+			h := newHost(t)
+			h.Env = []string{"UPSTREAM_KEY=upstream-key"}
+			h.Config = doorModels + aimockBehind(base)
+			h.start()
+			sandboxed(t, library(h, h.Base+"/openai/v1"))
+			h.useLiveKey()
+			forwarded(t, library(h, h.Base+"/openai/v1"))
+			if n := journal(t, base); n != 10 {
+				t.Errorf("the other server counted %d calls, want 10", n)
+			}
+		})
+	}
+}
+
+// sandboxed holds what a library heard of the sandbox.
+func sandboxed(t *testing.T, got steps) {
+	t.Helper()
+	if got.Greeting == "" || got.Streamed != got.Greeting || got.Finish != "stop" || got.Tool != "get_weather" || !json.Valid([]byte(got.Arguments)) ||
+		got.Town == "" || !strings.HasPrefix(got.Object, `{"answer":"`) || got.Dimensions < 8 || got.Image != "PNG" || got.Edited != "PNG" ||
+		got.Spoken != "audio/wav" || got.Transcript != "Mind the gap" {
+		t.Errorf("of the sandbox: %+v", got)
+	}
+}
+
+// forwarded holds what a library heard of the other server.
+func forwarded(t *testing.T, got steps) {
+	t.Helper()
 	const greeting = "Hello from a server that nobody here wrote."
-	behind := steps{
+	want := steps{
 		Greeting: greeting, Streamed: greeting, Finish: "stop", Tool: "get_weather", Arguments: `{"place":"Lund"}`, Town: "Lund",
 		Object: `{"river":"Lee"}`, Dimensions: 3, Image: "PNG", Edited: "PNG", Spoken: "audio/wav", Transcript: "Mind the gap.",
 	}
-	h.useLiveKey()
-	live := h.key
-	for name, library := range libraries(t) {
-		h.key = live
-		before := journal(t, base)
-		got := library(h, h.Base+"/openai/v1")
-		if got.Tasks = nil; cmp.Diff(behind, got) != "" {
-			t.Errorf("%s with another server behind (-want +got):\n%s", name, cmp.Diff(behind, got))
-		}
-		if n := journal(t, base) - before; n != 10 {
-			t.Errorf("%s: the other server counted %d calls, want 10", name, n)
-		}
-		h.key = sandboxed
-		got = library(h, h.Base+"/openai/v1")
-		if got.Greeting == "" || got.Streamed != got.Greeting || got.Finish != "stop" || got.Tool != "get_weather" || !json.Valid([]byte(got.Arguments)) ||
-			got.Town == "" || !strings.HasPrefix(got.Object, `{"answer":"`) || got.Dimensions < 8 || got.Image != "PNG" || got.Edited != "PNG" || got.Spoken != "audio/wav" || got.Transcript != "Mind the gap" {
-			t.Errorf("%s with the sandbox: %+v", name, got)
-		}
+	got.Tasks = nil
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("of another server (-want +got):\n%s", diff)
 	}
 }
 
@@ -177,8 +201,9 @@ func (s *held) cutting(t *testing.T, base string) string {
 // TestOpenAILibraryIsCutOff cuts the answer to a chat and to a form off after the work reached the supplier. The library
 // retries by itself, without an Idempotency-Key: it has the answer, of one task, of one submission.
 func TestOpenAILibraryIsCutOff(t *testing.T) {
-	for name, library := range libraries(t) {
+	for name, of := range libraries {
 		t.Run(name, func(t *testing.T) {
+			library := of(t)
 			s := &held{arrived: make(chan struct{}, 8), cut: make(chan struct{}, 8), sent: map[string]int{}}
 			upstream := httptest.NewServer(s)
 			t.Cleanup(upstream.Close)
