@@ -102,7 +102,7 @@ var layers = map[string]layer{
 	"artifact/s3store/s3test": {floor: 0},
 
 	"door":           {floor: 3, may: []string{"api", "fault", "jsonwrite", "task"}},
-	"door/openai":    {floor: 4, may: []string{"api", "artifact", "bulk", "catalog", "door", "fault", "jsonread", "jsonwrite", "sse", "task"}},
+	"door/openai":    {floor: 4, may: []string{"api", "artifact", "bulk", "catalog", "door", "door/inbound", "fault", "jsonread", "jsonwrite", "sse", "task"}},
 	"door/inbound":   {floor: 2, may: []string{"catalog", "fault", "jsonread", "jsonwrite"}},
 	"door/anthropic": {floor: 4, may: []string{"api", "bulk", "catalog", "door", "door/inbound", "fault", "jsonwrite", "sse", "task"}},
 

@@ -22,7 +22,7 @@ func (r *request) input(w *jsonwrite.Writer) {
 		r.said(w, roleSystem, r.parts(system, "system", blocks(roleSystem)), origin{at: "system", content: "system"})
 	}
 	if messages, ok := r.values["messages"]; ok {
-		r.List(messages, "messages", func(message []byte, at string) { r.message(w, message, at) })
+		r.List(messages, "messages", func(_ int, message []byte, at string) { r.message(w, message, at) })
 	} else {
 		r.Row("messages", "is required")
 	}
@@ -80,7 +80,7 @@ type block struct {
 
 // parts reads the blocks of a content.
 func (r *request) parts(content []byte, at string, known map[string]inbound.Rules) (all parts) {
-	r.List(content, at, func(raw []byte, at string) {
+	r.List(content, at, func(_ int, raw []byte, at string) {
 		kind, ok := r.Kind(raw, at, "type", false)
 		if !ok {
 			return

@@ -10,7 +10,7 @@ import (
 func (r *request) tools(w *jsonwrite.Writer) {
 	own, search := []map[string][]byte{}, false
 	if value, ok := r.values["tools"]; ok {
-		r.List(value, "tools", func(tool []byte, at string) {
+		r.List(value, "tools", func(_ int, tool []byte, at string) {
 			kind, ok := r.Kind(tool, at, "type", true)
 			switch {
 			case !ok:

@@ -2,7 +2,7 @@
 // all that is wrong noted by the path of the member.
 //
 // Invariants: a member without a rule is noted, never passed over; null counts as absent; paths are dotted, as in
-// messages.0.content, and say at most 64 bytes of a caller's name again.
+// messages.0.content, unless they are asked for in brackets, and say at most 64 bytes of a caller's name again.
 package inbound
 
 import (
@@ -43,6 +43,8 @@ func Only(values ...string) Rule {
 
 // Body is a request's body that is read. The zero value has no problem.
 type Body struct {
+	Brackets bool // paths are written messages[0].content
+
 	problems []fault.Detail
 }
 
@@ -105,16 +107,31 @@ func (b *Body) Members(object []byte, at string, rules Rules) map[string][]byte 
 }
 
 // List calls each with the elements of a list and their paths, and notes a value that is none.
-func (b *Body) List(list []byte, at string, each func(value []byte, at string)) {
+func (b *Body) List(list []byte, at string, each func(i int, value []byte, at string)) {
+	if !Elements(list, func(i int, value []byte) { each(i, value, b.Element(at, i)) }) {
+		b.Row(at, "must be a list")
+	}
+}
+
+// Element returns the path of an element of the list at a path.
+func (b *Body) Element(at string, i int) string {
+	if b.Brackets {
+		return at + "[" + strconv.Itoa(i) + "]"
+	}
+	return Under(at, strconv.Itoa(i))
+}
+
+// Elements calls each with the elements of a list; false if the value is no list.
+func Elements(list []byte, each func(i int, value []byte)) bool {
 	in := jsonread.Sound(list)
 	if in.Peek() != '[' {
-		b.Row(at, "must be a list")
-		return
+		return false
 	}
 	in.Open('[')
 	for i := 0; in.More(']'); i++ {
-		each(in.Value(), Under(at, strconv.Itoa(i)))
+		each(i, in.Value())
 	}
+	return true
 }
 
 // Text returns the text of a required member that is a string, and notes it otherwise.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"unitask/internal/catalog"
+	"unitask/internal/door/inbound"
 	"unitask/internal/fault"
 	"unitask/internal/jsonread"
 	"unitask/internal/jsonwrite"
@@ -111,7 +112,7 @@ func writeMessage(w *jsonwrite.Writer, p task.Parts) {
 
 // argumentsOf returns the arguments of a call as text: an object as JSON, or the model's own words.
 func argumentsOf(c task.ToolCall) string {
-	if words, ok := textOf(c.Arguments); ok {
+	if words, ok := inbound.TextOf(c.Arguments); ok {
 		return string(words)
 	}
 	return string(c.Arguments)
@@ -148,7 +149,7 @@ func (c *Call) writeEmbeddings(w *jsonwrite.Writer, t *task.Task) error {
 	if t.Output != nil {
 		in := jsonread.Sound(t.Output.JSON)
 		for m := in.Among("embeddings"); m.Next(); {
-			elements(in.Value(), func(i int, vector []byte) {
+			inbound.Elements(in.Value(), func(i int, vector []byte) {
 				n++
 				w.Begin('{')
 				named(w, "object", "embedding")

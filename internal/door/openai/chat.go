@@ -1,10 +1,8 @@
 package openai
 
 import (
-	"strconv"
-
 	"unitask/internal/catalog"
-	"unitask/internal/jsonread"
+	"unitask/internal/door/inbound"
 	"unitask/internal/jsonwrite"
 )
 
@@ -12,7 +10,7 @@ import (
 func Chat(raw []byte) (Call, error) { return read(raw, chatMembers, (*request).chat) }
 
 func (r *request) chat() Call {
-	c := Call{Model: string(r.text(r.values, "", "model")), Base: chatBase}
+	c := Call{Model: string(r.Text(r.values, "", "model")), Base: chatBase}
 	input, parameters := jsonwrite.New(1<<10), jsonwrite.New(1<<8)
 	input.Begin('{')
 	r.messages(input)
@@ -20,15 +18,15 @@ func (r *request) chat() Call {
 	parameters.Begin('{')
 	c.maxTokens = r.maxTokens(parameters)
 	for _, name := range []string{"temperature", "top_p", "seed"} {
-		copied(parameters, r.values, name, name)
+		inbound.Copy(parameters, r.values, name, name)
 	}
 	r.stop(parameters)
-	copied(parameters, r.values, "reasoning_effort", catalog.Reasoning)
+	inbound.Copy(parameters, r.values, "reasoning_effort", catalog.Reasoning)
 	c.renamed = r.format(parameters)
 	r.tools(parameters)
-	copied(parameters, r.values, "parallel_tool_calls", catalog.ParallelCalls)
+	inbound.Copy(parameters, r.values, "parallel_tool_calls", catalog.ParallelCalls)
 	parameters.End('}')
-	c.Stream = r.flag(r.values, "", "stream")
+	c.Stream = r.Flag(r.values, "", "stream")
 	c.IncludeUsage = r.streamOptions(c.Stream)
 	c.Body = body(c.Model, input, parameters, r.values[memberMetadata])
 	return c
@@ -39,13 +37,13 @@ func (r *request) maxTokens(w *jsonwrite.Writer) string {
 	const former, name = "max_tokens", "max_completion_tokens"
 	if _, both := r.values[name]; both {
 		if _, both = r.values[former]; both {
-			r.row(former, "must not be given together with "+name)
+			r.Row(former, "must not be given together with "+name)
 			return name
 		}
-		copied(w, r.values, name, "max_output_tokens")
+		inbound.Copy(w, r.values, name, "max_output_tokens")
 		return name
 	}
-	copied(w, r.values, former, "max_output_tokens")
+	inbound.Copy(w, r.values, former, "max_output_tokens")
 	return former
 }
 
@@ -82,13 +80,13 @@ func (r *request) format(w *jsonwrite.Writer) []renaming {
 	if !ok {
 		return nil
 	}
-	given := r.members(value, at, formatMembers)
+	given := r.Members(value, at, formatMembers)
 	if given == nil {
 		return nil
 	}
-	kind := string(r.text(given, at, "type"))
+	kind := string(r.Text(given, at, "type"))
 	if given[inner] != nil && kind != inner {
-		r.row(under(at, inner), "is only taken beside the type json_schema")
+		r.Row(inbound.Under(at, inner), "is only taken beside the type json_schema")
 	}
 	switch kind {
 	case "text", "":
@@ -97,22 +95,22 @@ func (r *request) format(w *jsonwrite.Writer) []renaming {
 	case jsonObject:
 		return anyObject(w, at)
 	default:
-		r.row(under(at, "type"), "must be text, json_schema or json_object")
+		r.Row(inbound.Under(at, "type"), "must be text, json_schema or json_object")
 		return nil
 	}
 	held, ok := given[inner]
 	if !ok {
-		r.row(under(at, inner), "is required")
+		r.Row(inbound.Under(at, inner), "is required")
 		return nil
 	}
-	members := r.members(held, under(at, inner), schemaMembers)
+	members := r.Members(held, inbound.Under(at, inner), schemaMembers)
 	if members == nil {
 		return nil
 	}
 	if _, ok := members["schema"]; !ok {
-		r.row(under(under(at, inner), "schema"), "is required")
+		r.Row(inbound.Under(inbound.Under(at, inner), "schema"), "is required")
 	}
-	copied(w, members, "schema", catalog.OutputSchema)
+	inbound.Copy(w, members, "schema", catalog.OutputSchema)
 	return nil
 }
 
@@ -123,40 +121,35 @@ func (r *request) streamOptions(stream bool) (includeUsage bool) {
 		return false
 	}
 	if !stream {
-		r.row(at, "is only taken with stream")
+		r.Row(at, "is only taken with stream")
 	}
-	return r.flag(r.members(value, at, streamMembers), at, "include_usage")
+	return r.Flag(r.Members(value, at, streamMembers), at, "include_usage")
 }
 
 // messages writes the conversation, message by message.
 func (r *request) messages(w *jsonwrite.Writer) {
 	value, ok := r.values["messages"]
 	if !ok {
-		r.row("messages", "is required")
+		r.Row("messages", "is required")
 		return
 	}
 	w.Name("messages")
 	w.Begin('[')
-	isList := elements(value, func(i int, message []byte) {
-		r.message(w, message, "messages["+strconv.Itoa(i)+"]")
-	})
+	r.List(value, "messages", func(_ int, message []byte, at string) { r.message(w, message, at) })
 	w.End(']')
-	if !isList {
-		r.row("messages", "must be a list")
-	}
 }
 
 func (r *request) message(w *jsonwrite.Writer, message []byte, at string) {
-	role, ok := r.kind(message, at, "role")
+	role, ok := r.Kind(message, at, "role", false)
 	if !ok {
 		return
 	}
 	members, known := roles[role]
 	if !known {
-		r.row(under(at, "role"), "must be one of developer, system, user, assistant and tool")
+		r.Row(inbound.Under(at, "role"), "must be one of developer, system, user, assistant and tool")
 		return
 	}
-	given := r.members(message, at, members)
+	given := r.Members(message, at, members)
 	w.Begin('{')
 	w.Name("role")
 	if role == "developer" {
@@ -165,33 +158,13 @@ func (r *request) message(w *jsonwrite.Writer, message []byte, at string) {
 	w.String(role)
 	if content, ok := given["content"]; ok {
 		w.Name("content")
-		r.content(w, content, under(at, "content"))
+		r.content(w, content, inbound.Under(at, "content"))
 	}
 	if calls, ok := given["tool_calls"]; ok {
 		w.Name(catalog.OutputCalls)
-		r.calls(w, calls, under(at, "tool_calls"))
+		r.calls(w, calls, inbound.Under(at, "tool_calls"))
 	}
-	copied(w, given, "tool_call_id", "tool_call_id")
-	copied(w, given, memberState, memberState)
+	inbound.Copy(w, given, "tool_call_id", "tool_call_id")
+	inbound.Copy(w, given, memberState, memberState)
 	w.End('}')
-}
-
-// kind returns the member of an object that decides which others it may have.
-func (r *request) kind(object []byte, at, name string) (kind string, ok bool) {
-	if object[0] != '{' {
-		r.row(at, "must be an object")
-		return "", false
-	}
-	values := map[string][]byte{}
-	in := jsonread.Sound(object)
-	in.Open('{')
-	for in.More('}') {
-		if string(in.Name()) == name {
-			values[name] = in.Value()
-		} else {
-			in.Skip()
-		}
-	}
-	said := r.text(values, at, name)
-	return string(said), said != nil
 }

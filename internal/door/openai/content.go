@@ -3,10 +3,10 @@ package openai
 import (
 	"bytes"
 	"path"
-	"strconv"
 	"strings"
 
 	"unitask/internal/door"
+	"unitask/internal/door/inbound"
 	"unitask/internal/jsonwrite"
 )
 
@@ -17,7 +17,7 @@ func (r *request) content(w *jsonwrite.Writer, content []byte, at string) {
 
 // eachPart writes a text, or parts by write, which has the members that known allows for the part's kind.
 func (r *request) eachPart(
-	w *jsonwrite.Writer, content []byte, at string, known map[string]rules, kinds string,
+	w *jsonwrite.Writer, content []byte, at string, known map[string]inbound.Rules, kinds string,
 	write func(w *jsonwrite.Writer, kind string, given map[string][]byte, at string),
 ) {
 	if content[0] != '[' {
@@ -25,18 +25,17 @@ func (r *request) eachPart(
 		return
 	}
 	w.Begin('[')
-	elements(content, func(i int, part []byte) {
-		at := at + "[" + strconv.Itoa(i) + "]"
-		kind, ok := r.kind(part, at, "type")
+	r.List(content, at, func(_ int, part []byte, at string) {
+		kind, ok := r.Kind(part, at, "type", false)
 		if !ok {
 			return
 		}
 		members, isKnown := known[kind]
 		if !isKnown {
-			r.row(under(at, "type"), "must be one of "+kinds)
+			r.Row(inbound.Under(at, "type"), "must be one of "+kinds)
 			return
 		}
-		write(w, kind, r.members(part, at, members), at)
+		write(w, kind, r.Members(part, at, members), at)
 	})
 	w.End(']')
 }
@@ -44,12 +43,12 @@ func (r *request) eachPart(
 func (r *request) part(w *jsonwrite.Writer, kind string, given map[string][]byte, at string) {
 	value, ok := given[kind]
 	if !ok {
-		r.row(under(at, kind), "is required")
+		r.Row(inbound.Under(at, kind), "is required")
 		return
 	}
 	w.Begin('{')
 	w.Name("type")
-	switch at = under(at, kind); kind {
+	switch at = inbound.Under(at, kind); kind {
 	case "text":
 		w.String("text")
 		w.Name("text")
@@ -71,11 +70,11 @@ func (r *request) part(w *jsonwrite.Writer, kind string, given map[string][]byte
 }
 
 func (r *request) image(w *jsonwrite.Writer, value []byte, at string) {
-	given := r.members(value, at, imageMembers)
+	given := r.Members(value, at, imageMembers)
 	if given == nil {
 		return
 	}
-	r.address(w, r.text(given, at, "url"), under(at, "url"))
+	r.address(w, r.Text(given, at, "url"), inbound.Under(at, "url"))
 }
 
 // address writes a media value of an address, or of a data URL's bytes.
@@ -85,7 +84,7 @@ func (r *request) address(w *jsonwrite.Writer, address []byte, at string) {
 		return
 	}
 	if isDataURL(address) {
-		r.row(at, "must be an http or https address, or data:TYPE;base64,DATA")
+		r.Row(at, "must be an http or https address, or data:TYPE;base64,DATA")
 	}
 	w.Begin('{')
 	w.Name("url")
@@ -97,14 +96,14 @@ func (r *request) address(w *jsonwrite.Writer, address []byte, at string) {
 var audioTypes = map[string]string{"wav": "audio/wav", "mp3": "audio/mpeg"}
 
 func (r *request) audio(w *jsonwrite.Writer, value []byte, at string) {
-	given := r.members(value, at, audioMembers)
+	given := r.Members(value, at, audioMembers)
 	if given == nil {
 		return
 	}
-	data, format := r.text(given, at, "data"), r.text(given, at, "format")
+	data, format := r.Text(given, at, "data"), r.Text(given, at, "format")
 	kind, known := audioTypes[string(format)]
 	if !known && format != nil {
-		r.row(under(at, "format"), "must be wav or mp3")
+		r.Row(inbound.Under(at, "format"), "must be wav or mp3")
 	}
 	media(w, kind, data)
 }
@@ -113,23 +112,23 @@ func (r *request) audio(w *jsonwrite.Writer, value []byte, at string) {
 var documentTypes = map[string]string{".pdf": "application/pdf", ".txt": "text/plain", ".md": "text/markdown"}
 
 func (r *request) file(w *jsonwrite.Writer, value []byte, at string) {
-	if given := r.members(value, at, fileMembers); given != nil {
+	if given := r.Members(value, at, fileMembers); given != nil {
 		r.fileData(w, given, at)
 	}
 }
 
 // fileData writes the media value of a file whose data are sent along.
 func (r *request) fileData(w *jsonwrite.Writer, given map[string][]byte, at string) {
-	name, isText := textOf(given["filename"])
+	name, isText := inbound.TextOf(given["filename"])
 	if given["filename"] != nil && !isText {
-		r.row(under(at, "filename"), "must be a string")
+		r.Row(inbound.Under(at, "filename"), "must be a string")
 	}
-	said := r.text(given, at, "file_data")
+	said := r.Text(given, at, "file_data")
 	kind, data, ok := fromDataURL(said)
 	if !ok {
 		kind, data = documentTypes[strings.ToLower(path.Ext(string(name)))], said
 		if (kind == "" || isDataURL(said)) && said != nil {
-			r.row(under(at, "file_data"), "must be data:TYPE;base64,DATA, or base64 beside a filename that ends in .pdf, .txt or .md")
+			r.Row(inbound.Under(at, "file_data"), "must be data:TYPE;base64,DATA, or base64 beside a filename that ends in .pdf, .txt or .md")
 		}
 	}
 	media(w, kind, data)

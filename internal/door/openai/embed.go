@@ -1,24 +1,27 @@
 package openai
 
-import "unitask/internal/jsonwrite"
+import (
+	"unitask/internal/door/inbound"
+	"unitask/internal/jsonwrite"
+)
 
 // Embeddings reads the request of embeddings.
 func Embeddings(raw []byte) (Call, error) { return read(raw, embeddingMembers, (*request).embeddings) }
 
 func (r *request) embeddings() Call {
-	c := Call{Model: string(r.text(r.values, "", "model")), Base: embedBase}
+	c := Call{Model: string(r.Text(r.values, "", "model")), Base: embedBase}
 	input, parameters := jsonwrite.New(1<<10), jsonwrite.New(1<<6)
 	input.Begin('{')
 	c.oneText = r.texts(input)
 	input.End('}')
 	parameters.Begin('{')
-	copied(parameters, r.values, "dimensions", "dimensions")
+	inbound.Copy(parameters, r.values, "dimensions", "dimensions")
 	switch string(r.values["encoding_format"]) {
 	case `"base64"`, `"float"`:
-		copied(parameters, r.values, "encoding_format", "encoding")
+		inbound.Copy(parameters, r.values, "encoding_format", "encoding")
 	case "":
 	default:
-		r.row("encoding_format", "must be float or base64")
+		r.Row("encoding_format", "must be float or base64")
 	}
 	parameters.End('}')
 	c.Body = body(c.Model, input, parameters, nil)
@@ -30,7 +33,7 @@ func (r *request) texts(w *jsonwrite.Writer) (one bool) {
 	const at = "input"
 	value, ok := r.values[at]
 	if !ok {
-		r.row(at, "is required")
+		r.Row(at, "is required")
 		return false
 	}
 	w.Name("texts")
@@ -42,9 +45,9 @@ func (r *request) texts(w *jsonwrite.Writer) (one bool) {
 	}
 	w.JSON(value)
 	tokens := false
-	isList := elements(value, func(_ int, text []byte) { tokens = tokens || text[0] != '"' })
+	isList := inbound.Elements(value, func(_ int, text []byte) { tokens = tokens || text[0] != '"' })
 	if !isList || tokens {
-		r.row(at, "must be a text or a list of texts; tokens are not taken")
+		r.Row(at, "must be a text or a list of texts; tokens are not taken")
 	}
 	return false
 }

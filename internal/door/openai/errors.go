@@ -1,11 +1,11 @@
 package openai
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
 	"unitask/internal/catalog"
+	"unitask/internal/door/inbound"
 	"unitask/internal/fault"
 )
 
@@ -126,21 +126,7 @@ func refusal(c *Call, e *fault.Error) *fault.Error {
 		}
 	}
 	if e.Code == fault.InvalidRequest && e.Message == e.Details[0].Field+" "+e.Details[0].Message {
-		translated.Message = invalid(rows).Message
+		translated.Message = inbound.Invalid(rows).Message
 	}
 	return &translated
-}
-
-// invalid returns an INVALID_REQUEST of the rows, whose message tells the first three.
-func invalid(rows []fault.Detail) *fault.Error {
-	const most = 3
-	var said []string
-	for _, d := range rows[:min(most, len(rows))] {
-		said = append(said, d.Field+" "+d.Message)
-	}
-	message := strings.Join(said, "; ")
-	if more := len(rows) - most; more > 0 {
-		message += "; and " + strconv.Itoa(more) + " more"
-	}
-	return fault.New(fault.InvalidRequest, message).WithDetails(rows...)
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"unitask/internal/door/inbound"
 	"unitask/internal/task"
 )
 
@@ -12,7 +13,7 @@ import (
 // of their schemas in OpenAI's document.
 func DecidedForResponses() map[string][]string {
 	all := map[string][]string{}
-	for name, rules := range map[string]rules{
+	for name, rules := range map[string]inbound.Rules{
 		"CreateResponse": responseMembers,
 		"EasyInputMessage InputMessage OutputMessage": itemMembers[itemMessage],
 		"ReasoningItem":                               itemMembers[itemReasoning],

@@ -3,12 +3,14 @@ package openai
 import (
 	"maps"
 	"slices"
+
+	"unitask/internal/door/inbound"
 )
 
 // Decided returns the members of requests that there is a decision about, sorted, by the schemas of OpenAI's document.
 func Decided() map[string][]string {
 	all := map[string][]string{}
-	for name, members := range map[string]rules{
+	for name, members := range map[string]inbound.Rules{
 		"CreateChatCompletionRequest": chatMembers, "CreateEmbeddingRequest": embeddingMembers, "CreateModerationRequest": moderationMembers,
 		"CreateImageRequest": imagesMembers, "CreateImageEditRequest": editFormMembers, "EditImageBodyJsonParam": editsMembers,
 		"CreateSpeechRequest": speechMembers, "CreateTranscriptionRequest": transcriptionMembers, "CreateTranslationRequest": translationMembers,

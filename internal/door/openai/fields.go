@@ -6,18 +6,6 @@ import (
 	"unitask/internal/catalog"
 )
 
-// under returns the path of a member of the value at a path.
-func under(at, name string) string {
-	const most = 64 // bytes of a name that is said again
-	if len(name) > most {
-		name = strings.ToValidUTF8(name[:most], "") + "…"
-	}
-	if at == "" {
-		return name
-	}
-	return at + "." + name
-}
-
 // renamed are the members of a task's creation whose names in the request differ, longest first.
 var renamed = []struct{ from, to string }{
 	{catalog.GroupParameters + ".output_schema", "response_format.json_schema.schema"},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"unitask/internal/catalog"
+	"unitask/internal/door/inbound"
 	"unitask/internal/jsonwrite"
 	"unitask/internal/task"
 )
@@ -26,7 +27,7 @@ var imageNames = []renaming{{from: catalog.GroupParameters + ".format", to: "out
 func (r *request) images() Call {
 	c := Call{Model: r.model(imageBase), Base: imageBase, renamed: imageNames, answer: r.imagesAnswer()}
 	c.Body = creation(c.Model, len(r.values["prompt"]), func(w *jsonwrite.Writer) {
-		copied(w, r.values, "prompt", "prompt")
+		inbound.Copy(w, r.values, "prompt", "prompt")
 	}, func(w *jsonwrite.Writer) {
 		r.imageParameters(w)
 		unless(w, r.values, "background", "background", `"auto"`)
@@ -35,10 +36,10 @@ func (r *request) images() Call {
 }
 
 func (r *request) imageParameters(w *jsonwrite.Writer) {
-	copied(w, r.values, "n", "n")
+	inbound.Copy(w, r.values, "n", "n")
 	unless(w, r.values, "size", "size", `"auto"`)
 	unless(w, r.values, "quality", "quality", `"auto"`, `"standard"`)
-	copied(w, r.values, "output_format", "format")
+	inbound.Copy(w, r.values, "output_format", "format")
 }
 
 func (r *request) edits() Call {
@@ -50,16 +51,16 @@ func (r *request) edits() Call {
 		c.renamed[0].to, c.renamed[0].tail, c.renamed[1].to = "image", "", "mask"
 	}
 	c.Body = creation(c.Model, r.uploaded(), func(w *jsonwrite.Writer) {
-		copied(w, r.values, "prompt", "prompt")
+		inbound.Copy(w, r.values, "prompt", "prompt")
 		if r.files != nil {
 			r.uploadedImages(w)
 		} else {
 			r.linkedImages(w)
 		}
-		copied(w, r.values, catalog.Authorization, catalog.Authorization)
+		inbound.Copy(w, r.values, catalog.Authorization, catalog.Authorization)
 	}, func(w *jsonwrite.Writer) {
 		r.imageParameters(w)
-		copied(w, r.values, "input_fidelity", "input_fidelity")
+		inbound.Copy(w, r.values, "input_fidelity", "input_fidelity")
 	})
 	return c
 }
@@ -67,7 +68,7 @@ func (r *request) edits() Call {
 // uploadedImages writes the images of a form.
 func (r *request) uploadedImages(w *jsonwrite.Writer) {
 	if len(r.files["image"]) == 0 {
-		r.row("image", "is required")
+		r.Row("image", "is required")
 	}
 	w.Name("images")
 	w.Begin('[')
@@ -85,16 +86,13 @@ func (r *request) uploadedImages(w *jsonwrite.Writer) {
 func (r *request) linkedImages(w *jsonwrite.Writer) {
 	value, ok := r.values["images"]
 	if !ok {
-		r.row("images", "is required")
+		r.Row("images", "is required")
 		return
 	}
 	w.Name("images")
 	w.Begin('[')
-	isList := elements(value, func(i int, image []byte) { r.linkedImage(w, image, "images["+strconv.Itoa(i)+"]") })
+	r.List(value, "images", func(_ int, image []byte, at string) { r.linkedImage(w, image, at) })
 	w.End(']')
-	if !isList {
-		r.row("images", "must be a list")
-	}
 	if mask, ok := r.values["mask"]; ok {
 		w.Name("mask")
 		r.linkedImage(w, mask, "mask")
@@ -102,8 +100,8 @@ func (r *request) linkedImages(w *jsonwrite.Writer) {
 }
 
 func (r *request) linkedImage(w *jsonwrite.Writer, value []byte, at string) {
-	if given := r.members(value, at, linkedMembers); given != nil {
-		r.address(w, r.text(given, at, "image_url"), under(at, "image_url"))
+	if given := r.Members(value, at, linkedMembers); given != nil {
+		r.address(w, r.Text(given, at, "image_url"), inbound.Under(at, "image_url"))
 	}
 }
 
@@ -115,7 +113,7 @@ func (r *request) imagesAnswer() func(*Call, *task.Task, Link) (Answer, error) {
 	case quoted(value, "url"):
 		return func(_ *Call, t *task.Task, link Link) (Answer, error) { return imagesOf(t, link) }
 	default:
-		r.row(at, "must be url or b64_json")
+		r.Row(at, "must be url or b64_json")
 	}
 	return func(_ *Call, t *task.Task, _ Link) (Answer, error) { return imagesOf(t, nil) }
 }

@@ -7,6 +7,7 @@ import (
 
 	"unitask/internal/artifact"
 	"unitask/internal/catalog"
+	"unitask/internal/door/inbound"
 	"unitask/internal/jsonwrite"
 	"unitask/internal/task"
 )
@@ -91,7 +92,7 @@ func (r *request) model(base catalog.Name) string {
 	if _, ok := r.values[fieldModel]; !ok {
 		return string(base)
 	}
-	return string(r.text(r.values, "", fieldModel))
+	return string(r.Text(r.values, "", fieldModel))
 }
 
 // unless writes a member under a name of the service's, unless it has one of the values, in JSON, that say no more than
@@ -102,7 +103,7 @@ func unless(w *jsonwrite.Writer, values map[string][]byte, name, as string, abse
 			return
 		}
 	}
-	copied(w, values, name, as)
+	inbound.Copy(w, values, name, as)
 }
 
 // upload writes a media value of a form's file. Its type is what its bytes prove, else what the caller says.
@@ -111,10 +112,10 @@ func (r *request) upload(w *jsonwrite.Writer, kind string, p part, at string) {
 	if proven := artifact.Sniff(p.data); proven != "" {
 		said = proven
 	} else if !strings.HasPrefix(said, kind+"/") {
-		r.row(at, "is of no known type")
+		r.Row(at, "is of no known type")
 	}
 	if len(p.data) == 0 {
-		r.row(at, "must not be empty")
+		r.Row(at, "must not be empty")
 	}
 	w.Begin('{')
 	w.Name("data")

@@ -10,6 +10,7 @@ import (
 
 	"unitask/internal/bulk"
 	"unitask/internal/catalog"
+	"unitask/internal/door/inbound"
 	"unitask/internal/fault"
 	"unitask/internal/jsonwrite"
 )
@@ -44,20 +45,20 @@ func (s shape) takes(brackets string) bool {
 // form is the parts of a form by their members.
 type form struct {
 	*request
-	rules  rules
+	rules  inbound.Rules
 	shapes map[string]shape
 	names  []string // of members with texts, as they come
 	texts  map[string][]part
 }
 
 // readForm is read for a form.
-func readForm(body []byte, boundary string, rules rules, shapes map[string]shape, translate func(*request) Call) (Call, error) {
+func readForm(body []byte, boundary string, rules inbound.Rules, shapes map[string]shape, translate func(*request) Call) (Call, error) {
 	defer bulk.Turn(len(body))()
 	parts, problem := parted(body, boundary)
 	if problem != "" {
 		return Call{}, fault.Invalid("body", problem)
 	}
-	r := &request{values: map[string][]byte{}, files: map[string][]part{}}
+	r := &request{Body: inbound.Body{Brackets: true}, values: map[string][]byte{}, files: map[string][]part{}}
 	f := form{request: r, rules: rules, shapes: shapes, texts: map[string][]part{}}
 	for _, p := range parts {
 		f.add(p)
@@ -68,14 +69,14 @@ func readForm(body []byte, boundary string, rules rules, shapes map[string]shape
 			continue
 		}
 		if problem := rules[name](value); problem != "" {
-			r.row(name, problem)
+			r.Row(name, problem)
 		} else {
 			r.values[name] = value
 		}
 	}
 	c := translate(r)
-	if len(r.problems) > 0 {
-		return Call{}, invalid(r.problems)
+	if err := r.Err(); err != nil {
+		return Call{}, err
 	}
 	return c, nil
 }
@@ -89,15 +90,15 @@ func (f *form) add(p part) {
 	brackets, shape := p.name[len(name):], f.shapes[name]
 	switch {
 	case f.rules[name] == nil || !shape.takes(brackets):
-		f.row(under("", p.name), "is not known here")
+		f.Row(inbound.Under("", p.name), "is not known here")
 	case !shape.many() && len(f.files[name])+len(f.texts[name]) > 0:
-		f.row(name, "is given more than once")
+		f.Row(name, "is given more than once")
 	case shape == aFile || shape == files:
 		f.files[name] = append(f.files[name], p)
 	case p.file:
-		f.row(name, "must be a text, not a file")
+		f.Row(name, "must be a text, not a file")
 	case !utf8.Valid(p.data):
-		f.row(name, "must be valid UTF-8")
+		f.Row(name, "must be valid UTF-8")
 	default:
 		if !slices.Contains(f.names, name) {
 			f.names = append(f.names, name)
@@ -136,7 +137,7 @@ func (f *form) value(name string, all []part) []byte {
 func (f *form) object(name string, all []part) []byte {
 	if len(all) == 1 && all[0].name == "" {
 		if catalog.CheckJSON(all[0].data, catalog.Limits{}) != nil || bytes.TrimLeft(all[0].data, " \t\r\n")[0] != '{' {
-			f.row(name, "must be an object in JSON")
+			f.Row(name, "must be an object in JSON")
 			return nil
 		}
 		return all[0].data
@@ -147,10 +148,10 @@ func (f *form) object(name string, all []part) []byte {
 	for _, p := range all {
 		switch {
 		case p.name == "":
-			f.row(name, "must be one object in JSON")
+			f.Row(name, "must be one object in JSON")
 			return nil
 		case given[p.name]:
-			f.row(under(name, p.name), "is given more than once")
+			f.Row(inbound.Under(name, p.name), "is given more than once")
 			return nil
 		}
 		given[p.name] = true

@@ -3,6 +3,7 @@ package openai
 import (
 	"slices"
 
+	"unitask/internal/door/inbound"
 	"unitask/internal/jsonwrite"
 	"unitask/internal/task"
 )
@@ -27,7 +28,7 @@ func (r *request) moderation() Call {
 func (r *request) onePart(input []byte) []byte {
 	n, objects := 0, 0
 	text := input
-	elements(input, func(_ int, one []byte) {
+	inbound.Elements(input, func(_ int, one []byte) {
 		if n++; one[0] != '{' {
 			return
 		}
@@ -35,21 +36,21 @@ func (r *request) onePart(input []byte) []byte {
 			return
 		}
 		text = []byte(`""`) // if it has none, which is noted
-		kind, ok := r.kind(one, "input[0]", "type")
+		kind, ok := r.Kind(one, "input[0]", "type", false)
 		if !ok {
 			return
 		}
 		if kind != "text" {
-			r.row("input[0].type", "must be text; images are not taken")
+			r.Row("input[0].type", "must be text; images are not taken")
 			return
 		}
-		given := r.members(one, "input[0]", parts["text"])
-		if r.text(given, "input[0]", "text") != nil {
+		given := r.Members(one, "input[0]", parts["text"])
+		if r.Text(given, "input[0]", "text") != nil {
 			text = given["text"]
 		}
 	})
 	if objects > 0 && n > 1 {
-		r.row("input", "must be a text, a list of texts or one part of a text")
+		r.Row("input", "must be a text, a list of texts or one part of a text")
 	}
 	return text
 }

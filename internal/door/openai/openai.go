@@ -14,8 +14,8 @@ package openai
 import (
 	"unitask/internal/bulk"
 	"unitask/internal/catalog"
+	"unitask/internal/door/inbound"
 	"unitask/internal/fault"
-	"unitask/internal/jsonread"
 	"unitask/internal/jsonwrite"
 	"unitask/internal/task"
 )
@@ -84,124 +84,27 @@ type Reader func(body []byte) (Call, error)
 
 // request is a body that is read.
 type request struct {
-	values   map[string][]byte // the members of the body that aren't null
-	files    map[string][]part // those of a form that are files
-	problems []fault.Detail
+	inbound.Body
+
+	values map[string][]byte // the members of the body that aren't null
+	files  map[string][]part // those of a form that are files
 }
 
 // read checks a body as JSON and its members by the rules, and hands them over to be translated. A body of many bytes
 // is worked on in turn.
-func read(body []byte, rules rules, translate func(*request) Call) (Call, error) {
+func read(body []byte, rules inbound.Rules, translate func(*request) Call) (Call, error) {
 	defer bulk.Turn(len(body))()
-	if refused := catalog.CheckJSON(body, catalog.Limits{}); refused != nil {
-		return Call{}, refusal(nil, refused)
+	r := &request{Body: inbound.Body{Brackets: true}}
+	values, err := r.Object(body, rules)
+	if err != nil {
+		return Call{}, refusal(nil, fault.From(err))
 	}
-	r := &request{}
-	in := jsonread.Sound(body)
-	if in.Peek() != '{' {
-		return Call{}, fault.Invalid("body", "must be a JSON object")
-	}
-	r.values = r.members(body, "", rules)
+	r.values = values
 	c := translate(r)
-	if len(r.problems) > 0 {
-		return Call{}, invalid(r.problems)
+	if err := r.Err(); err != nil {
+		return Call{}, err
 	}
 	return c, nil
-}
-
-// row notes what is wrong with a member.
-func (r *request) row(field, problem string) {
-	if len(r.problems) < mostProblems {
-		r.problems = append(r.problems, fault.Detail{Field: field, Message: problem})
-	}
-}
-
-// mostProblems is the most rows of one error.
-const mostProblems = 20
-
-// members returns the members of an object, those that are null left out, and notes those that break a rule; nil if the
-// value is no object.
-func (r *request) members(object []byte, at string, rules rules) map[string][]byte {
-	in := jsonread.Sound(object)
-	if in.Peek() != '{' {
-		r.row(at, "must be an object")
-		return nil
-	}
-	all := map[string][]byte{}
-	in.Open('{')
-	for in.More('}') {
-		name := string(in.Name())
-		value := in.Value()
-		if len(value) == 0 || value[0] == 'n' {
-			continue // null is absent
-		}
-		rule, known := rules[name]
-		if !known {
-			r.row(under(at, name), "is not known here")
-		} else if problem := rule(value); problem != "" {
-			r.row(under(at, name), problem)
-		} else {
-			all[name] = value
-		}
-	}
-	return all
-}
-
-// elements calls each with the elements of a list; false if the value is no list.
-func elements(list []byte, each func(i int, value []byte)) bool {
-	in := jsonread.Sound(list)
-	if in.Peek() != '[' {
-		return false
-	}
-	in.Open('[')
-	for i := 0; in.More(']'); i++ {
-		each(i, in.Value())
-	}
-	return true
-}
-
-// text returns the text of a required member that is a string, and notes it otherwise.
-func (r *request) text(values map[string][]byte, at, name string) []byte {
-	value, ok := values[name]
-	if !ok {
-		r.row(under(at, name), "is required")
-		return nil
-	}
-	said, ok := textOf(value)
-	if !ok {
-		r.row(under(at, name), "must be a string")
-	}
-	return said
-}
-
-// flag returns a member that is true or false; false without it.
-func (r *request) flag(values map[string][]byte, at, name string) bool {
-	switch string(values[name]) {
-	case "true":
-		return true
-	case "false", "":
-	default:
-		r.row(under(at, name), "must be true or false")
-	}
-	return false
-}
-
-// textOf returns the text of a JSON string, which shares memory with it unless it has escapes.
-func textOf(value []byte) (said []byte, ok bool) {
-	if len(value) == 0 || value[0] != '"' {
-		return nil, false
-	}
-	in := jsonread.Sound(value)
-	_, said = in.Text()
-	return said, true
-}
-
-// copied writes a member under a name of the service's if the request has it.
-func copied(w *jsonwrite.Writer, values map[string][]byte, name, as string) {
-	if value, ok := values[name]; ok {
-		w.Name(as)
-		w.JSON(value)
-	}
 }
 
 // body returns the body of a creation; metadata: nil for none.

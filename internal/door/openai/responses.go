@@ -2,9 +2,9 @@ package openai
 
 import (
 	"bytes"
-	"strconv"
 
 	"unitask/internal/catalog"
+	"unitask/internal/door/inbound"
 	"unitask/internal/jsonwrite"
 	"unitask/internal/task"
 )
@@ -56,17 +56,17 @@ var repeated = []struct{ name, otherwise string }{
 // call translates the request.
 func (t *conversation) call() Call {
 	r := t.request
-	c := Call{Model: string(r.text(r.values, "", "model")), Base: chatBase, response: &response{asked: map[string][]byte{}}}
+	c := Call{Model: string(r.Text(r.values, "", "model")), Base: chatBase, response: &response{asked: map[string][]byte{}}}
 	input, parameters := jsonwrite.New(1<<10), jsonwrite.New(1<<8)
 	input.Begin('{')
-	copied(input, r.values, "instructions", "system")
+	inbound.Copy(input, r.values, "instructions", "system")
 	t.items(input)
 	input.End('}')
 	parameters.Begin('{')
 	for _, name := range []string{"max_output_tokens", "temperature", "top_p"} {
-		copied(parameters, r.values, name, name)
+		inbound.Copy(parameters, r.values, name, name)
 	}
-	copied(parameters, r.within("reasoning", reasoningMembers), "effort", catalog.Reasoning)
+	inbound.Copy(parameters, r.within("reasoning", reasoningMembers), "effort", catalog.Reasoning)
 	c.renamed = r.textFormat(parameters)
 	for _, one := range repeated {
 		if value, ok := r.values[one.name]; ok {
@@ -76,11 +76,11 @@ func (t *conversation) call() Call {
 	r.responseTools(parameters, c.response)
 	parameters.End('}')
 	c.response.messages = t.places
-	c.Stream, c.Background = r.flag(r.values, "", "stream"), r.flag(r.values, "", "background")
+	c.Stream, c.Background = r.Flag(r.values, "", "stream"), r.Flag(r.values, "", "background")
 	if stored := r.values["store"]; c.Background && string(stored) == "false" {
-		r.row("store", "can't be false beside background")
+		r.Row("store", "can't be false beside background")
 	}
-	r.flag(r.values, "", "store")
+	r.Flag(r.values, "", "store")
 	r.within("stream_options", responseStreamMembers)
 	r.included()
 	c.Body = body(c.Model, input, parameters, r.values[memberMetadata])
@@ -88,12 +88,12 @@ func (t *conversation) call() Call {
 }
 
 // within returns the members of a member that is an object; nil without it.
-func (r *request) within(name string, rules rules) map[string][]byte {
+func (r *request) within(name string, rules inbound.Rules) map[string][]byte {
 	value, ok := r.values[name]
 	if !ok {
 		return nil
 	}
-	return r.members(value, name, rules)
+	return r.Members(value, name, rules)
 }
 
 // includable are what an answer has anyhow, and so may be asked for.
@@ -108,14 +108,11 @@ func (r *request) included() {
 	if !ok {
 		return
 	}
-	isList := elements(value, func(i int, one []byte) {
-		if said, _ := textOf(one); !includable[string(said)] {
-			r.row(at+"["+strconv.Itoa(i)+"]", notIncluded)
+	r.List(value, at, func(_ int, one []byte, at string) {
+		if said, _ := inbound.TextOf(one); !includable[string(said)] {
+			r.Row(at, notIncluded)
 		}
 	})
-	if !isList {
-		r.row(at, "must be a list")
-	}
 }
 
 // textFormat writes the JSON Schema of the answer, if one is asked for. It returns the name of it that isn't the usual
@@ -126,24 +123,24 @@ func (r *request) textFormat(w *jsonwrite.Writer) []renaming {
 	if !ok {
 		return nil
 	}
-	kind, ok := r.kind(value, at, "type")
+	kind, ok := r.Kind(value, at, "type", false)
 	if !ok {
 		return nil
 	}
 	switch kind {
 	case "text":
-		r.members(value, at, plainFormatMembers)
+		r.Members(value, at, plainFormatMembers)
 	case "json_schema":
-		given := r.members(value, at, schemaFormatMembers)
+		given := r.Members(value, at, schemaFormatMembers)
 		if _, ok := given["schema"]; !ok {
-			r.row(under(at, "schema"), "is required")
+			r.Row(inbound.Under(at, "schema"), "is required")
 		}
-		copied(w, given, "schema", catalog.OutputSchema)
+		inbound.Copy(w, given, "schema", catalog.OutputSchema)
 	case jsonObject:
-		r.members(value, at, plainFormatMembers)
+		r.Members(value, at, plainFormatMembers)
 		return anyObject(w, at)
 	default:
-		r.row(under(at, "type"), "must be text, json_schema or json_object")
+		r.Row(inbound.Under(at, "type"), "must be text, json_schema or json_object")
 	}
 	return nil
 }

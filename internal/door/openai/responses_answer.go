@@ -54,7 +54,7 @@ func Retrieval(query string) (stream bool, err error) {
 	raw, _ := w.Bytes() // texts alone
 	c, err := read(raw, retrievalMembers, func(r *request) Call {
 		r.included()
-		return Call{Stream: r.flag(r.values, "", "stream")}
+		return Call{Stream: r.Flag(r.values, "", "stream")}
 	})
 	return c.Stream, err
 }

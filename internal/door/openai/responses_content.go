@@ -1,6 +1,9 @@
 package openai
 
-import "unitask/internal/jsonwrite"
+import (
+	"unitask/internal/door/inbound"
+	"unitask/internal/jsonwrite"
+)
 
 // writeIf writes a member that is JSON already, unless it is nil.
 func writeIf(w *jsonwrite.Writer, name string, value []byte) {
@@ -28,20 +31,20 @@ func (r *request) itemPart(w *jsonwrite.Writer, kind string, given map[string][]
 	switch kind {
 	case "input_text", "output_text":
 		named(w, "type", "text")
-		if r.text(given, at, "text") != nil {
-			copied(w, given, "text", "text")
+		if r.Text(given, at, "text") != nil {
+			inbound.Copy(w, given, "text", "text")
 		}
 	case "input_image":
 		named(w, "type", "image")
 		w.Name("image")
-		r.address(w, r.text(given, at, "image_url"), under(at, "image_url"))
+		r.address(w, r.Text(given, at, "image_url"), inbound.Under(at, "image_url"))
 	case "input_audio":
 		named(w, "type", "audio")
 		w.Name("audio")
 		if value, ok := given[kind]; ok {
-			r.audio(w, value, under(at, kind))
+			r.audio(w, value, inbound.Under(at, kind))
 		} else {
-			r.row(under(at, kind), "is required")
+			r.Row(inbound.Under(at, kind), "is required")
 			w.Null()
 		}
 	case "input_file":
@@ -59,10 +62,10 @@ func (r *request) itemFile(w *jsonwrite.Writer, given map[string][]byte, at stri
 		return
 	}
 	if _, both := given["file_data"]; both {
-		r.row(under(at, "file_url"), "must not be given together with file_data")
+		r.Row(inbound.Under(at, "file_url"), "must not be given together with file_data")
 	}
 	w.Begin('{')
 	w.Name("url")
-	w.String(string(r.text(given, at, "file_url")))
+	w.String(string(r.Text(given, at, "file_url")))
 	w.End('}')
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"unitask/internal/catalog"
+	"unitask/internal/door/inbound"
 	"unitask/internal/fault"
 	"unitask/internal/jsonread"
 	"unitask/internal/jsonwrite"
@@ -77,7 +78,7 @@ func (t *conversation) items(w *jsonwrite.Writer) {
 	const at = "input"
 	value, ok := t.request.values[at]
 	if !ok {
-		t.request.row(at, "is required")
+		t.request.Row(at, "is required")
 		return
 	}
 	t.w = w
@@ -88,10 +89,10 @@ func (t *conversation) items(w *jsonwrite.Writer) {
 		t.message("user", value, "", place{whole: true})
 		return
 	}
-	isList := elements(value, func(i int, item []byte) { t.item(item, i, at+"["+strconv.Itoa(i)+"]") })
+	isList := inbound.Elements(value, func(i int, item []byte) { t.item(item, i, t.request.Element(at, i)) })
 	t.flush()
 	if !isList {
-		t.request.row(at, "must be a text or a list")
+		t.request.Row(at, "must be a text or a list")
 	}
 }
 
@@ -99,16 +100,16 @@ func (t *conversation) item(item []byte, i int, at string) {
 	kind := itemMessage
 	if item[0] == '{' && !t.plain(item) {
 		var ok bool
-		if kind, ok = t.request.kind(item, at, "type"); !ok {
+		if kind, ok = t.request.Kind(item, at, "type", false); !ok {
 			return
 		}
 	}
 	members, known := itemMembers[kind]
 	if !known {
-		t.request.row(under(at, "type"), "must be one of message, function_call, function_call_output, reasoning, web_search_call and item_reference")
+		t.request.Row(inbound.Under(at, "type"), "must be one of message, function_call, function_call_output, reasoning, web_search_call and item_reference")
 		return
 	}
-	given := t.request.members(item, at, members)
+	given := t.request.Members(item, at, members)
 	if given == nil {
 		return
 	}
@@ -143,25 +144,25 @@ func (t *conversation) plain(item []byte) bool {
 
 // said takes a message.
 func (t *conversation) said(given map[string][]byte, i int, at string) {
-	role, content := string(t.request.text(given, at, "role")), given["content"]
+	role, content := string(t.request.Text(given, at, "role")), given["content"]
 	if content == nil {
-		t.request.row(under(at, "content"), "is required")
+		t.request.Row(inbound.Under(at, "content"), "is required")
 		return
 	}
 	switch role {
 	case "assistant":
 		goes := t.goesOn(given["id"], func(o *turn) bool { return o.content == nil })
-		goes.content, goes.at = content, under(at, "content")
+		goes.content, goes.at = content, inbound.Under(at, "content")
 		goes.place.content, goes.place.said = i, "content"
 	case "user", "system", "developer":
 		t.flush()
 		if role == "developer" {
 			role = "system"
 		}
-		t.message(role, content, under(at, "content"), place{content: i, said: "content"})
+		t.message(role, content, inbound.Under(at, "content"), place{content: i, said: "content"})
 	case "":
 	default:
-		t.request.row(under(at, "role"), "must be one of user, assistant, system and developer")
+		t.request.Row(inbound.Under(at, "role"), "must be one of user, assistant, system and developer")
 	}
 }
 
@@ -172,7 +173,7 @@ func (t *conversation) thought(given map[string][]byte, i int) {
 }
 
 func (t *conversation) called(given map[string][]byte, i int, at string) {
-	said := t.request.text(given, at, "arguments")
+	said := t.request.Text(given, at, "arguments")
 	if said == nil {
 		return
 	}
@@ -187,22 +188,22 @@ func (t *conversation) result(given map[string][]byte, i int, at string) {
 	t.flush()
 	output, ok := given["output"]
 	if !ok {
-		t.request.row(under(at, "output"), "is required")
+		t.request.Row(inbound.Under(at, "output"), "is required")
 		return
 	}
 	t.places = append(t.places, place{content: i, said: "output"})
 	t.w.Begin('{')
 	named(t.w, "role", "tool")
-	copied(t.w, given, "call_id", "tool_call_id")
+	inbound.Copy(t.w, given, "call_id", "tool_call_id")
 	t.w.Name("content")
-	t.request.itemContent(t.w, output, under(at, "output"))
+	t.request.itemContent(t.w, output, inbound.Under(at, "output"))
 	t.w.End('}')
 }
 
 // goesOn returns the assistant's message that an item belongs to: the one before if both come from one response, or if
 // an item doesn't say and fits, else a new one.
 func (t *conversation) goesOn(id []byte, fits func(*turn) bool) *turn {
-	said, _ := textOf(id)
+	said, _ := inbound.TextOf(id)
 	from, _ := responseOf(string(said))
 	known := t.turn != nil && t.turn.response != "" && from != ""
 	if t.turn != nil && (known && t.turn.response != from || !known && !fits(t.turn)) {
@@ -219,25 +220,25 @@ func (t *conversation) goesOn(id []byte, fits func(*turn) bool) *turn {
 
 // reference takes an item of a response whose answer is kept.
 func (t *conversation) reference(given map[string][]byte, i int, at string) {
-	id := string(t.request.text(given, at, "id"))
+	id := string(t.request.Text(given, at, "id"))
 	from, which := responseOf(id)
 	if t.named[id] {
-		t.request.row(under(at, "id"), "names an item that another one names already")
+		t.request.Row(inbound.Under(at, "id"), "names an item that another one names already")
 		return
 	}
 	t.named[id] = true
 	parts, ok := t.partsOf(from)
 	if !ok || t.failed != nil {
-		t.request.row(under(at, "id"), "names no item of a response that is kept; send the item itself")
+		t.request.Row(inbound.Under(at, "id"), "names no item of a response that is kept; send the item itself")
 		return
 	}
 	item, ok := itemOf(parts, which)
 	if !ok {
-		t.request.row(under(at, "id"), "names no item of its response")
+		t.request.Row(inbound.Under(at, "id"), "names no item of its response")
 		return
 	}
 	if t.taken += item.size(); t.taken > bytesReferred {
-		t.request.row(under(at, "id"), "is one item too many: those referred to are larger than "+strconv.Itoa(bytesReferred>>20)+" MiB together")
+		t.request.Row(inbound.Under(at, "id"), "is one item too many: those referred to are larger than "+strconv.Itoa(bytesReferred>>20)+" MiB together")
 		return
 	}
 	goes := t.goesOn(jsonOf(id), func(*turn) bool { return true })

@@ -1,7 +1,9 @@
 package openai
 
+import "unitask/internal/door/inbound"
+
 // responseMembers has a decision for each member of a response's request.
-var responseMembers = rules{
+var responseMembers = inbound.Rules{
 	"model": translated, "input": translated, "instructions": translated, "tools": translated, "tool_choice": translated,
 	"parallel_tool_calls": translated, "text": translated, "reasoning": translated, "max_output_tokens": translated,
 	"temperature": translated, "top_p": translated, "stream": translated, "stream_options": translated, "background": translated,
@@ -11,23 +13,23 @@ var responseMembers = rules{
 	"store": noEffect,
 	"user":  noEffect, "safety_identifier": noEffect, "prompt_cache_key": noEffect,
 
-	"truncation": only(`"disabled"`), "service_tier": only(`"auto"`, `"default"`), "top_logprobs": only("0"),
-	"prompt_cache_retention": only(`"in_memory"`),
+	"truncation": inbound.Only(`"disabled"`), "service_tier": inbound.Only(`"auto"`, `"default"`), "top_logprobs": inbound.Only("0"),
+	"prompt_cache_retention": inbound.Only(`"in_memory"`),
 
-	"previous_response_id": refused("is not taken: the service keeps no input; send the whole conversation as input"),
-	"conversation":         refused("is not taken: the service keeps no input; send the whole conversation as input"),
-	"prompt":               refused(unknownHere), "max_tool_calls": refused(unknownHere), "context_management": refused(unknownHere),
-	"moderation": refused(unknownHere), "prompt_cache_options": refused(unknownHere),
+	"previous_response_id": inbound.Refused("is not taken: the service keeps no input; send the whole conversation as input"),
+	"conversation":         inbound.Refused("is not taken: the service keeps no input; send the whole conversation as input"),
+	"prompt":               inbound.Refused(unknownHere), "max_tool_calls": inbound.Refused(unknownHere), "context_management": inbound.Refused(unknownHere),
+	"moderation": inbound.Refused(unknownHere), "prompt_cache_options": inbound.Refused(unknownHere),
 }
 
 // retrievalMembers has a decision for each parameter of a response's retrieval, whose values are JSON.
-var retrievalMembers = rules{
-	"include": translated, "stream": translated, "include_obfuscation": only("false"),
-	"starting_after": refused("is not taken: a stream is told from its start"),
+var retrievalMembers = inbound.Rules{
+	"include": translated, "stream": translated, "include_obfuscation": inbound.Only("false"),
+	"starting_after": inbound.Refused("is not taken: a stream is told from its start"),
 }
 
 // itemMembers are the members of an item, by its type. Its id tells which response it comes from.
-var itemMembers = map[string]rules{
+var itemMembers = map[string]inbound.Rules{
 	itemMessage: {
 		"type": translated, "role": translated, "content": translated, "id": translated, "status": noEffect, "phase": noEffect,
 	},
@@ -38,11 +40,11 @@ var itemMembers = map[string]rules{
 	itemCall: {
 		"type": translated, "id": translated, "call_id": translated, "name": translated, "arguments": translated, "status": noEffect,
 		"parsed_arguments": noEffect, // the same, as OpenAI's libraries read it of a strict tool
-		"namespace":        refused(unknownHere), "caller": refused(unknownHere),
+		"namespace":        inbound.Refused(unknownHere), "caller": inbound.Refused(unknownHere),
 	},
 	itemResult: {
 		"type": translated, "call_id": translated, "output": translated, "id": noEffect, "status": noEffect,
-		"name": noEffect, "namespace": refused(unknownHere), "caller": refused(unknownHere),
+		"name": noEffect, "namespace": inbound.Refused(unknownHere), "caller": inbound.Refused(unknownHere),
 	},
 	// A search of an earlier answer's, which stands in the answer.
 	itemSearch:    {"type": translated, "id": noEffect, "status": noEffect, "action": noEffect},
@@ -50,40 +52,40 @@ var itemMembers = map[string]rules{
 }
 
 // responseParts are the members of a message's part, by its type.
-var responseParts = map[string]rules{
+var responseParts = map[string]inbound.Rules{
 	"input_text":  {"type": translated, "text": translated, "prompt_cache_breakpoint": noEffect},
-	"output_text": {"type": translated, "text": translated, "annotations": noEffect, "logprobs": only("[]"), "parsed": noEffect},
+	"output_text": {"type": translated, "text": translated, "annotations": noEffect, "logprobs": inbound.Only("[]"), "parsed": noEffect},
 	"input_image": {
-		"type": translated, "image_url": translated, "detail": only(`"auto"`), "prompt_cache_breakpoint": noEffect,
-		"file_id": refused("is not taken; send the image as image_url"),
+		"type": translated, "image_url": translated, "detail": inbound.Only(`"auto"`), "prompt_cache_breakpoint": noEffect,
+		"file_id": inbound.Refused("is not taken; send the image as image_url"),
 	},
 	"input_file": {
 		"type": translated, "file_data": translated, "file_url": translated, "filename": translated, "prompt_cache_breakpoint": noEffect,
-		"detail": only(`"auto"`), "file_id": refused("is not taken; send the file as file_data or file_url"),
+		"detail": inbound.Only(`"auto"`), "file_id": inbound.Refused("is not taken; send the file as file_data or file_url"),
 	},
 	"input_audio": {"type": translated, "input_audio": translated},
 }
 
 var (
-	reasoningMembers = rules{
-		"effort": translated, "summary": only(`"auto"`), "generate_summary": only(`"auto"`), "context": only(`"auto"`), "mode": refused(unknownHere),
+	reasoningMembers = inbound.Rules{
+		"effort": translated, "summary": inbound.Only(`"auto"`), "generate_summary": inbound.Only(`"auto"`), "context": inbound.Only(`"auto"`), "mode": inbound.Refused(unknownHere),
 	}
-	responseStreamMembers = rules{"include_obfuscation": only("false")}
+	responseStreamMembers = inbound.Rules{"include_obfuscation": inbound.Only("false")}
 
-	textMembers         = rules{"format": translated, "verbosity": only(`"medium"`)}
-	plainFormatMembers  = rules{"type": translated}
-	schemaFormatMembers = rules{
+	textMembers         = inbound.Rules{"format": translated, "verbosity": inbound.Only(`"medium"`)}
+	plainFormatMembers  = inbound.Rules{"type": translated}
+	schemaFormatMembers = inbound.Rules{
 		"type": translated, "name": noEffect, "schema": translated, "strict": noEffect,
-		"description": refused("is not taken; write it into the schema"),
+		"description": inbound.Refused("is not taken; write it into the schema"),
 	}
 
-	responseToolMembers = rules{
+	responseToolMembers = inbound.Rules{
 		"type": translated, "name": translated, "description": translated, "parameters": translated, "strict": translated,
-		"defer_loading": only("false"), "output_schema": refused(unknownHere), "allowed_callers": refused(unknownHere),
+		"defer_loading": inbound.Only("false"), "output_schema": inbound.Refused(unknownHere), "allowed_callers": inbound.Refused(unknownHere),
 	}
-	searchMembers = rules{
-		"type": translated, "search_context_size": only(`"medium"`), "external_web_access": only("true"),
-		"search_content_types": only(`["text"]`), "filters": refused(unknownHere), "user_location": refused(unknownHere),
+	searchMembers = inbound.Rules{
+		"type": translated, "search_context_size": inbound.Only(`"medium"`), "external_web_access": inbound.Only("true"),
+		"search_content_types": inbound.Only(`["text"]`), "filters": inbound.Refused(unknownHere), "user_location": inbound.Refused(unknownHere),
 	}
-	responseChoiceMembers = rules{"type": translated, "name": translated}
+	responseChoiceMembers = inbound.Rules{"type": translated, "name": translated}
 )

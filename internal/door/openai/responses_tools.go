@@ -1,9 +1,8 @@
 package openai
 
 import (
-	"strconv"
-
 	"unitask/internal/catalog"
+	"unitask/internal/door/inbound"
 	"unitask/internal/jsonwrite"
 )
 
@@ -20,26 +19,22 @@ func (r *request) responseTools(w *jsonwrite.Writer, made *response) {
 	if value, ok := r.values["tools"]; ok {
 		told.Begin('[')
 		functions.Begin('[')
-		isList := elements(value, func(i int, tool []byte) {
-			at := "tools[" + strconv.Itoa(i) + "]"
-			switch kind, ok := r.kind(tool, at, "type"); {
+		r.List(value, "tools", func(i int, tool []byte, at string) {
+			switch kind, ok := r.Kind(tool, at, "type", false); {
 			case !ok:
 			case kind == typeFunction:
 				made.tools = append(made.tools, i)
 				r.responseTool(functions, told, tool, at)
 			case kind == typeSearch || kind == typeSearchPreview:
 				searches = true
-				r.members(tool, at, searchMembers)
+				r.Members(tool, at, searchMembers)
 				told.JSON(tool)
 			default:
-				r.row(under(at, "type"), "must be function, web_search or web_search_preview")
+				r.Row(inbound.Under(at, "type"), "must be function, web_search or web_search_preview")
 			}
 		})
 		functions.End(']')
 		told.End(']')
-		if !isList {
-			r.row("tools", "must be a list")
-		}
 		made.asked["tools"], _ = told.Bytes() // without numbers of this package's
 	}
 	r.offer(w, functions, len(made.tools) > 0, searches)
@@ -56,16 +51,16 @@ func (r *request) offer(w, functions *jsonwrite.Writer, offered, searches bool) 
 			w.Name(catalog.ToolChoice)
 			w.String(choice)
 		}
-		copied(w, r.values, "parallel_tool_calls", catalog.ParallelCalls)
+		inbound.Copy(w, r.values, "parallel_tool_calls", catalog.ParallelCalls)
 	} else {
-		r.flag(r.values, "", "parallel_tool_calls")
+		r.Flag(r.values, "", "parallel_tool_calls")
 	}
 	switch {
 	case choice == catalog.ToolsNone: // of no kind
 	case choice != "" && choice != catalog.ToolsAuto && searches:
-		r.row("tool_choice", "must be auto or none beside web_search")
+		r.Row("tool_choice", "must be auto or none beside web_search")
 	case choice != "" && choice != catalog.ToolsAuto && !offered:
-		r.row("tool_choice", "names a tool that isn't offered")
+		r.Row("tool_choice", "names a tool that isn't offered")
 	case searches:
 		w.Name(catalog.WebSearch)
 		w.Bool(true)
@@ -74,13 +69,13 @@ func (r *request) offer(w, functions *jsonwrite.Writer, offered, searches bool) 
 
 // responseTool writes a function, and as an answer tells it.
 func (r *request) responseTool(w, told *jsonwrite.Writer, tool []byte, at string) {
-	given := r.members(tool, at, responseToolMembers)
+	given := r.Members(tool, at, responseToolMembers)
 	w.Begin('{')
 	told.Begin('{')
 	named(told, "type", typeFunction)
 	for _, name := range []string{"name", "description", "parameters"} {
-		copied(w, given, name, name)
-		copied(told, given, name, name)
+		inbound.Copy(w, given, name, name)
+		inbound.Copy(told, given, name, name)
 	}
 	if _, ok := given["parameters"]; !ok {
 		told.Name("parameters")
@@ -100,15 +95,15 @@ func (r *request) responseChoice() string {
 	if !ok {
 		return ""
 	}
-	if word, isText := textOf(value); isText {
+	if word, isText := inbound.TextOf(value); isText {
 		return r.choiceWord(string(word))
 	}
-	switch kind, ok := r.kind(value, at, "type"); {
+	switch kind, ok := r.Kind(value, at, "type", false); {
 	case !ok:
 		return ""
 	case kind != typeFunction:
-		r.row(under(at, "type"), "must be "+typeFunction)
+		r.Row(inbound.Under(at, "type"), "must be "+typeFunction)
 		return ""
 	}
-	return r.chosenName(r.members(value, at, responseChoiceMembers), at)
+	return r.chosenName(r.Members(value, at, responseChoiceMembers), at)
 }

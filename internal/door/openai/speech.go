@@ -2,6 +2,7 @@ package openai
 
 import (
 	"unitask/internal/catalog"
+	"unitask/internal/door/inbound"
 	"unitask/internal/jsonwrite"
 	"unitask/internal/task"
 )
@@ -14,16 +15,16 @@ var speechNames = []renaming{
 }
 
 func (r *request) speech() Call {
-	c := Call{Model: string(r.text(r.values, "", fieldModel)), Base: speechBase, renamed: speechNames, answer: (*Call).spoken}
+	c := Call{Model: string(r.Text(r.values, "", fieldModel)), Base: speechBase, renamed: speechNames, answer: (*Call).spoken}
 	c.Body = creation(c.Model, len(r.values["input"]), func(w *jsonwrite.Writer) {
-		copied(w, r.values, "input", "text")
-		copied(w, r.values, "instructions", "instructions")
+		inbound.Copy(w, r.values, "input", "text")
+		inbound.Copy(w, r.values, "instructions", "instructions")
 	}, func(w *jsonwrite.Writer) {
 		if voice, ok := r.values["voice"]; ok && voice[0] == '{' {
-			r.row("voice", "must be a voice's name")
+			r.Row("voice", "must be a voice's name")
 		}
-		copied(w, r.values, "voice", "voice")
-		copied(w, r.values, "speed", "speed")
+		inbound.Copy(w, r.values, "voice", "voice")
+		inbound.Copy(w, r.values, "speed", "speed")
 		r.recording(w)
 	})
 	return c
@@ -36,9 +37,9 @@ func (r *request) recording(w *jsonwrite.Writer) {
 	case !ok:
 		named(w, "format", "mp3")
 	case quoted(value, "pcm"):
-		r.row(at, "can't be pcm here; wav has the same samples behind a header")
+		r.Row(at, "can't be pcm here; wav has the same samples behind a header")
 	default:
-		copied(w, r.values, at, "format")
+		inbound.Copy(w, r.values, at, "format")
 	}
 }
 

@@ -1,9 +1,8 @@
 package openai
 
 import (
-	"strconv"
-
 	"unitask/internal/catalog"
+	"unitask/internal/door/inbound"
 	"unitask/internal/jsonwrite"
 )
 
@@ -15,11 +14,8 @@ func (r *request) tools(w *jsonwrite.Writer) {
 	if offered {
 		w.Name(catalog.Tools)
 		w.Begin('[')
-		isList := elements(value, func(i int, tool []byte) { r.tool(w, tool, "tools["+strconv.Itoa(i)+"]") })
+		r.List(value, "tools", func(_ int, tool []byte, at string) { r.tool(w, tool, at) })
 		w.End(']')
-		if !isList {
-			r.row("tools", "must be a list")
-		}
 	}
 	choice := r.choice()
 	if !offered && (choice == catalog.ToolsNone || choice == catalog.ToolsAuto) {
@@ -35,15 +31,15 @@ func (r *request) tool(w *jsonwrite.Writer, tool []byte, at string) {
 	function := r.function(tool, at, toolMembers, functionMembers)
 	w.Begin('{')
 	for _, name := range []string{"name", "description", "parameters"} {
-		copied(w, function, name, name)
+		inbound.Copy(w, function, name, name)
 	}
-	r.strict(w, function, under(at, typeFunction))
+	r.strict(w, function, inbound.Under(at, typeFunction))
 	w.End('}')
 }
 
 // strict writes whether a function's calls must fit it, if they must, and reports it.
 func (r *request) strict(w *jsonwrite.Writer, function map[string][]byte, at string) bool {
-	must := r.flag(function, at, "strict")
+	must := r.Flag(function, at, "strict")
 	if must {
 		w.Name("strict")
 		w.Bool(true)
@@ -52,22 +48,22 @@ func (r *request) strict(w *jsonwrite.Writer, function map[string][]byte, at str
 }
 
 // function returns the members of the function within a tool, a call or a choice.
-func (r *request) function(value []byte, at string, around, within rules) map[string][]byte {
-	kind, ok := r.kind(value, at, "type")
+func (r *request) function(value []byte, at string, around, within inbound.Rules) map[string][]byte {
+	kind, ok := r.Kind(value, at, "type", false)
 	if !ok {
 		return nil
 	}
 	if kind != typeFunction {
-		r.row(under(at, "type"), "must be "+typeFunction)
+		r.Row(inbound.Under(at, "type"), "must be "+typeFunction)
 		return nil
 	}
-	given := r.members(value, at, around)
+	given := r.Members(value, at, around)
 	function, ok := given[typeFunction]
 	if !ok {
-		r.row(under(at, typeFunction), "is required")
+		r.Row(inbound.Under(at, typeFunction), "is required")
 		return nil
 	}
-	return r.members(function, under(at, typeFunction), within)
+	return r.Members(function, inbound.Under(at, typeFunction), within)
 }
 
 // choice returns which tools a model calls, in the service's terms; "" if the request leaves it open.
@@ -77,14 +73,14 @@ func (r *request) choice() string {
 	if !ok {
 		return ""
 	}
-	if word, isText := textOf(value); isText {
+	if word, isText := inbound.TextOf(value); isText {
 		return r.choiceWord(string(word))
 	}
 	chosen := r.function(value, at, choiceMembers, chosenMembers)
 	if chosen == nil {
 		return ""
 	}
-	return r.chosenName(chosen, under(at, typeFunction))
+	return r.chosenName(chosen, inbound.Under(at, typeFunction))
 }
 
 // choiceWord returns a choice that isn't a function.
@@ -93,16 +89,16 @@ func (r *request) choiceWord(word string) string {
 	case catalog.ToolsAuto, catalog.ToolsNone, catalog.ToolsRequired:
 		return word
 	}
-	r.row("tool_choice", "must be auto, none, required or a function")
+	r.Row("tool_choice", "must be auto, none, required or a function")
 	return ""
 }
 
 // chosenName returns the name of the function that must be called.
 func (r *request) chosenName(chosen map[string][]byte, at string) string {
-	name := string(r.text(chosen, at, "name"))
+	name := string(r.Text(chosen, at, "name"))
 	switch name {
 	case catalog.ToolsAuto, catalog.ToolsNone, catalog.ToolsRequired:
-		r.row(under(at, "name"), "is no tool's name here")
+		r.Row(inbound.Under(at, "name"), "is no tool's name here")
 	}
 	return name
 }
@@ -110,17 +106,16 @@ func (r *request) chosenName(chosen map[string][]byte, at string) string {
 // calls writes the tool calls of an assistant's message. Arguments that are an object become one.
 func (r *request) calls(w *jsonwrite.Writer, calls []byte, at string) {
 	w.Begin('[')
-	isList := elements(calls, func(i int, call []byte) {
-		at := at + "[" + strconv.Itoa(i) + "]"
-		given := r.members(call, at, callMembers)
+	r.List(calls, at, func(_ int, call []byte, at string) {
+		given := r.Members(call, at, callMembers)
 		function := r.function(call, at, callMembers, calledMembers)
 		if function == nil {
 			return
 		}
 		w.Begin('{')
-		copied(w, given, "id", "id")
-		copied(w, function, "name", "name")
-		if said := r.text(function, under(at, typeFunction), "arguments"); said != nil {
+		inbound.Copy(w, given, "id", "id")
+		inbound.Copy(w, function, "name", "name")
+		if said := r.Text(function, inbound.Under(at, typeFunction), "arguments"); said != nil {
 			arguments, _ := catalog.Arguments(nil, "", string(said))
 			w.Name("arguments")
 			w.JSON(arguments)
@@ -128,7 +123,4 @@ func (r *request) calls(w *jsonwrite.Writer, calls []byte, at string) {
 		w.End('}')
 	})
 	w.End(']')
-	if !isList {
-		r.row(at, "must be a list")
-	}
 }

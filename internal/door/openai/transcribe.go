@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"unitask/internal/catalog"
+	"unitask/internal/door/inbound"
 	"unitask/internal/jsonwrite"
 	"unitask/internal/task"
 )
@@ -43,23 +44,23 @@ type transcript struct {
 // transcription reads a call; language: to write in, "" for the spoken one.
 func (r *request) transcription(language string) Call {
 	as := transcript{format: r.transcriptFormat(language == "")}
-	if said, ok := textOf(r.values["language"]); ok {
+	if said, ok := inbound.TextOf(r.values["language"]); ok {
 		as.language = string(said)
 	}
 	if language != "" {
 		as.language, as.translated = language, true
 	}
-	c := Call{Model: string(r.text(r.values, "", fieldModel)), Base: transcribeBase}
+	c := Call{Model: string(r.Text(r.values, "", fieldModel)), Base: transcribeBase}
 	c.Body = creation(c.Model, r.uploaded(), func(w *jsonwrite.Writer) {
 		if all := r.files["file"]; len(all) > 0 {
 			w.Name("audio")
 			r.upload(w, "audio", all[0], "file")
 		} else {
-			r.row("file", "is required")
+			r.Row("file", "is required")
 		}
 		c.renamed = r.hints(w)
 	}, func(w *jsonwrite.Writer) {
-		copied(w, r.values, "language", "language")
+		inbound.Copy(w, r.values, "language", "language")
 		if language != "" {
 			named(w, "translate_to", language)
 		}
@@ -83,15 +84,15 @@ func (r *request) transcriptFormat(speakers bool) transcriptFormat {
 	if !ok {
 		return plainJSON
 	}
-	said, _ := textOf(value)
+	said, _ := inbound.TextOf(value)
 	switch format := transcriptFormat(said); {
 	case format == plainJSON, format == verboseJSON, format == plainText, format == subRip, format == webVTT,
 		format == diarizedJSON && speakers:
 		return format
 	case speakers:
-		r.row(at, "must be json, text, srt, vtt, verbose_json or diarized_json")
+		r.Row(at, "must be json, text, srt, vtt, verbose_json or diarized_json")
 	default:
-		r.row(at, "must be json, text, srt, vtt or verbose_json")
+		r.Row(at, "must be json, text, srt, vtt or verbose_json")
 	}
 	return plainJSON
 }
@@ -114,7 +115,7 @@ func (r *request) hints(w *jsonwrite.Writer) []renaming {
 	w.Name("hints")
 	w.Begin('[')
 	n := 0
-	elements(keywords, func(i int, word []byte) {
+	inbound.Elements(keywords, func(i int, word []byte) {
 		n = i + 1
 		w.JSON(word)
 	})
@@ -132,17 +133,17 @@ func (r *request) times(w *jsonwrite.Writer, format transcriptFormat) (words boo
 	segments := true
 	if value, ok := r.values[at]; ok {
 		if format != verboseJSON {
-			r.row(at, "is only taken with the response_format verbose_json")
+			r.Row(at, "is only taken with the response_format verbose_json")
 		}
 		segments = false
-		elements(value, func(_ int, one []byte) {
+		inbound.Elements(value, func(_ int, one []byte) {
 			switch {
 			case quoted(one, "word"):
 				words = true
 			case quoted(one, "segment"):
 				segments = true
 			default:
-				r.row(at, "must be of word and segment")
+				r.Row(at, "must be of word and segment")
 			}
 		})
 	}
