@@ -44,6 +44,7 @@ func TestProbeFeatures(t *testing.T) {
 	const refused, without = "it refuses the request (status 400)", "it answers, but without it"
 	want := []node.Ability{
 		{Feature: "json_schema", Able: true, Known: true},
+		{Feature: "json_object", Able: true, Known: true},
 		{Feature: "images", Known: true, About: refused},
 		{Feature: "audio", About: "status 500: the work could not be done by the chosen route"},
 		{Feature: "documents", Known: true, About: refused},

@@ -71,7 +71,7 @@ var builtForGo = sync.OnceValues(func() (program string, err error) {
 // aimockBehind is a configuration whose capabilities an aimock at an address serves.
 func aimockBehind(base string) string {
 	return `suppliers:
-  - {name: foreign, kind: openai, base_url: "` + base + `/v1", api_key: env:UPSTREAM_KEY, options: {features: tools json_schema}}
+  - {name: foreign, kind: openai, base_url: "` + base + `/v1", api_key: env:UPSTREAM_KEY, options: {features: tools json_schema json_object}}
 routes:
   text.chat:
     - {supplier: foreign, model: gpt-5-nano, price: {unit: mtok, input: "0.05", output: "0.40"}}

@@ -31,6 +31,7 @@ func TestConfigProbe(t *testing.T) {
 	h.write("unitask.yaml", settings(""))
 	o := h.client("config", "probe", "own", "--config", "unitask.yaml")
 	if o.code != 0 || o.stdout != "features: tools\n" || !strings.Contains(o.stderr, "json_schema: no, it answers, but without it") ||
+		!strings.Contains(o.stderr, "json_object: no, it answers, but without it") ||
 		!strings.Contains(o.stderr, "images: no, it refuses the request (status 400)") {
 		t.Fatalf("exit %d\n%s%s", o.code, o.stdout, o.stderr)
 	}

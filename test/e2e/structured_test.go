@@ -46,7 +46,7 @@ func answering(t *testing.T, order ...string) (h *host, base string) {
 		suppliers += `
   - {name: ` + k.name + `, kind: ` + k.name + `, base_url: "` + base + k.path + `", api_key: env:UPSTREAM_KEY, models: ["` + recipe + `/chats.yaml"]`
 		if k.name == "openai" {
-			suppliers += `, options: {features: json_schema images documents}`
+			suppliers += `, options: {features: json_schema json_object images documents}`
 		}
 		suppliers += `}`
 	}

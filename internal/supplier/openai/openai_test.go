@@ -43,7 +43,7 @@ func harness(t *testing.T) suppliertest.Harness {
 		ToolCalls: toolCalls(),
 		Kind:      openai.Kind(),
 		Config: supplier.Config{Options: map[string]string{
-			openai.OptionFeatures: "json_schema images audio documents tools reasoning web_search", openai.OptionTranscriptFeatures: "hints translation",
+			openai.OptionFeatures: "json_schema json_object images audio documents tools reasoning web_search", openai.OptionTranscriptFeatures: "hints translation",
 			openai.OptionImageFields: "n size quality background input_fidelity output_format",
 		}},
 		Abilities: suppliertest.Abilities{Stream: true, Probe: true},

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/openai"
@@ -58,19 +59,26 @@ func TestUnsuitedRecording(t *testing.T) {
 
 // TestSchemaFeature: a request for JSON goes to servers alone that are known to hold their models to a schema.
 func TestSchemaFeature(t *testing.T) {
-	const refusal = "the server isn't known to answer with the JSON of a schema (features: json_schema says that it does)"
-	for _, tt := range []struct{ url, features, want string }{
-		{"https://other.example/v1", "", refusal},
-		{"https://other.example/v1", "images", refusal},
-		{"https://other.example/v1", "json_schema", ""},
-		{"https://api.openai.com/v1", "", ""},
-		{"https://api.openai.com/v1", "none", refusal},
+	const (
+		refusal = "the server isn't known to answer with the JSON of a schema (features: json_schema says that it does)"
+		refused = "the server isn't known to answer with JSON of any form (features: json_object says that it does)"
+		strict  = `{"additionalProperties":false,"type":"object"}`
+	)
+	for _, tt := range []struct{ url, features, schema, want string }{
+		{"https://other.example/v1", "", strict, refusal},
+		{"https://other.example/v1", "images json_object", strict, refusal},
+		{"https://other.example/v1", "json_schema", strict, ""},
+		{"https://api.openai.com/v1", "", strict, ""},
+		{"https://api.openai.com/v1", "none", strict, refusal},
+		{"https://other.example/v1", "json_schema", catalog.AnyObject, refused},
+		{"https://other.example/v1", "json_object", catalog.AnyObject, ""},
+		{"https://api.openai.com/v1", "", catalog.AnyObject, ""},
 	} {
 		a, err := openai.New(supplier.Config{BaseURL: tt.url, Options: map[string]string{openai.OptionFeatures: tt.features}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := request("text.chat", `{"prompt":"x"}`, `{"output_schema":{"additionalProperties":false,"type":"object"}}`)
+		r := request("text.chat", `{"prompt":"x"}`, `{"output_schema":`+tt.schema+`}`)
 		if got := supplier.Refuses(openai.Kind(), a, r); got != tt.want {
 			t.Errorf("%s, features %q: %q, want %q", tt.url, tt.features, got, tt.want)
 		}

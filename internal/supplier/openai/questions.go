@@ -46,6 +46,10 @@ func Questions() []Question {
 			_, err := catalog.Answer(json.RawMessage(capitalSchema), *r.Text)
 			return err == nil
 		}),
+		ask(featureObject, `"output_schema":`+catalog.AnyObject, func(r *supplier.Result) bool {
+			_, err := catalog.Answer(json.RawMessage(catalog.AnyObject), *r.Text)
+			return err == nil
+		}),
 		shows(featureImages, upstream.PartImage, "image/png", grey()),
 		shows(featureAudio, upstream.PartAudio, "audio/wav", silence()),
 		shows(featureDocuments, upstream.PartDocument, "application/pdf", []byte(emptyPDF)),

@@ -82,7 +82,7 @@ func responsesHarness() suppliertest.Harness {
 		ToolCalls: responsesToolCalls(),
 		Kind:      kind,
 		Config: supplier.Config{Options: map[string]string{
-			openai.OptionChatAPI: "responses", openai.OptionFeatures: "json_schema images audio documents tools reasoning web_search",
+			openai.OptionChatAPI: "responses", openai.OptionFeatures: "json_schema json_object images audio documents tools reasoning web_search",
 		}},
 		Abilities: suppliertest.Abilities{Stream: true, Probe: true},
 		Upstream:  &suppliertest.Upstream{Probe: suppliertest.JSON(200, `{"object":"list","data":[]}`)},

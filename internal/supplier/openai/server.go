@@ -48,6 +48,9 @@ func (s settings) refusesChat(r supplier.Request) string {
 	for m := in.Among(catalog.OutputSchema, catalog.Tools, catalog.Reasoning, catalog.WebSearch); m.Next(); {
 		value := in.Value()
 		asked := memberFeatures[m.Name]
+		if m.Name == catalog.OutputSchema && catalog.IsAnyObject(value) {
+			asked = anyObject
+		}
 		if string(value) != "false" && !slices.Contains(s.features, asked.feature) {
 			return unknownFeature(asked.feature, asked.ability)
 		}
@@ -72,8 +75,14 @@ func (s settings) refusesSearch(r supplier.Request) string {
 	}
 }
 
+// ability is a feature, and in words.
+type ability struct{ feature, ability string }
+
+// anyObject is the ability that an output schema of any object takes.
+var anyObject = ability{featureObject, "answer with JSON of any form"}
+
 // memberFeatures maps parameters of a chat to the features that they take.
-var memberFeatures = map[string]struct{ feature, ability string }{
+var memberFeatures = map[string]ability{
 	catalog.OutputSchema: {featureSchema, "answer with the JSON of a schema"},
 	catalog.Tools:        {featureTools, "call tools"},
 	catalog.Reasoning:    {featureReasoning, "reason more or less"},

@@ -25,8 +25,8 @@ const (
 	// OptionVectors is the encoding_format of embeddings: base64, a quarter of the bytes, which the
 	// format's author knows, or float.
 	OptionVectors = "vectors"
-	// OptionFeatures lists what the server's chat can do beyond text, some of: json_schema, images, audio, documents,
-	// tools, reasoning, web_search; or "none". The format's author can do all of it, of other servers none is assumed.
+	// OptionFeatures lists what the server's chat can do beyond text, some of: json_schema, json_object, images, audio,
+	// documents, tools, reasoning, web_search; or "none". The format's author can do all of it, of other servers none is assumed.
 	OptionFeatures = "features"
 	// OptionImageFields lists the fields that the server's images take beyond model and prompt: some
 	// of n, size, aspect_ratio, quality, background, input_fidelity, output_format and seed, or "none".
@@ -54,6 +54,7 @@ const (
 	on, off, none = "on", "off", "none"
 
 	featureSchema    = "json_schema"
+	featureObject    = "json_object"
 	featureImages    = "images"
 	featureAudio     = "audio"
 	featureDocuments = "documents"
@@ -69,7 +70,7 @@ const (
 )
 
 var allFeatures = []string{
-	featureSchema, featureImages, featureAudio, featureDocuments, featureTools, featureReasoning, featureSearch,
+	featureSchema, featureObject, featureImages, featureAudio, featureDocuments, featureTools, featureReasoning, featureSearch,
 }
 
 // imageFields are the fields of images that every server is taken to know, and chosenFields those of the format's author.

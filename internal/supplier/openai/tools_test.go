@@ -66,8 +66,8 @@ func TestToolsAndModels(t *testing.T) {
 		{"web_search", ask("gpt-5.1", `{"web_search":true}`), "the model doesn't search the web in this format"},
 		{"web_search", ask("gpt-4o-search-preview", `{"web_search":true}`), ""},
 		{"web_search", ask("sonar", `{"web_search":true}`), ""},
-		{"web_search json_schema", ask("sonar", `{"output_schema":{"type":"object"},"web_search":true}`), "the format searches the web beside no JSON of any form"},
-		{"web_search json_schema", ask("sonar", `{"output_schema":{"type":"object"},"web_search":false}`), ""},
+		{"web_search json_object", ask("sonar", `{"output_schema":{"type":"object"},"web_search":true}`), "the format searches the web beside no JSON of any form"},
+		{"web_search json_object", ask("sonar", `{"output_schema":{"type":"object"},"web_search":false}`), ""},
 	} {
 		a := mustNew(t, supplier.Config{BaseURL: "http://supplier.example/v1", Options: map[string]string{openai.OptionFeatures: tt.features}})
 		if got := supplier.Refuses(openai.Kind(), a, tt.request); got != tt.want {
