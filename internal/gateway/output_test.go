@@ -221,20 +221,23 @@ func TestEncoding(t *testing.T) {
 // TestAnswerSchema has models answer a request for JSON: what fits the caller's schema is data too, what was cut stays
 // a text, and all else is the supplier's failure, after which another route answers.
 func TestAnswerSchema(t *testing.T) {
-	const asks = `{"capability":"text.chat","input":{"prompt":"x"},"parameters":{"output_schema":` +
-		`{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false}}}`
+	const strict = `{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false}`
 	for name, tt := range map[string]struct {
-		text, reason string
-		want         string // "" if it is a failure
+		schema, text, reason string
+		want                 string // "" if it is a failure
 	}{
-		"fits":           {` {"a": 1}`, "stop", `{"text":" {\"a\": 1}","data":{"a":1},"finish_reason":"stop"}`},
-		"was cut":        {`{"a":`, "length", `{"text":"{\"a\":","finish_reason":"length"}`},
-		"another type":   {`{"a":"1"}`, "stop", ""},
-		"another member": {`{"a":1,"b":2}`, "stop", ""},
-		"words before":   {`Here you are: {"a":1}`, "stop", ""},
-		"empty":          {``, "stop", ""},
+		"fits":           {strict, ` {"a": 1}`, "stop", `{"text":" {\"a\": 1}","data":{"a":1},"finish_reason":"stop"}`},
+		"was cut":        {strict, `{"a":`, "length", `{"text":"{\"a\":","finish_reason":"length"}`},
+		"another type":   {strict, `{"a":"1"}`, "stop", ""},
+		"another member": {strict, `{"a":1,"b":2}`, "stop", ""},
+		"words before":   {strict, `Here you are: {"a":1}`, "stop", ""},
+		"empty":          {strict, ``, "stop", ""},
+		"any object":     {catalog.AnyObject, ` {"b": [1]}`, "stop", `{"text":" {\"b\": [1]}","data":{"b":[1]},"finish_reason":"stop"}`},
+		"no object":      {catalog.AnyObject, `[{"b":1}]`, "stop", ""},
+		"words about it": {catalog.AnyObject, "```json\n{}\n```", "stop", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			asks := `{"capability":"text.chat","input":{"prompt":"x"},"parameters":{"output_schema":` + tt.schema + `}}`
 			usage := supplier.Usage{InputTokens: 1_000_000}
 			first := results(supplier.Result{Text: &tt.text, FinishReason: tt.reason, Usage: usage})
 			second := results(supplier.Result{Text: new(`{"a":2}`), FinishReason: "stop"})

@@ -80,9 +80,6 @@ func TestStructured(t *testing.T) {
 			if got := h.must("run", "text.chat", "Which city?", `output_schema={"type":"object"}`); got != facts+"\n" {
 				t.Errorf("as any object: %q", got)
 			}
-			if o := h.client("run", "text.chat", "Just talk", `output_schema={"type":"object"}`); o.code == 0 || !strings.Contains(o.stderr, "PROVIDER_UNAVAILABLE") {
-				t.Errorf("a text in the place of any object: exit %d\n%s%s", o.code, o.stdout, o.stderr)
-			}
 			h.must("run", "text.extract", "Ada sold the mill to Norrland.", "about=who", "-o", "facts.json")
 			saved, err := os.ReadFile(filepath.Join(h.Dir, "facts.json"))
 			if err != nil || strings.Join(strings.Fields(string(saved)), "") != strings.ReplaceAll(sale, " ", "") {
