@@ -160,7 +160,7 @@ func (e *batch) begin(ctx context.Context, lines []arguments.Line) ([]job, error
 	return left, nil
 }
 
-// taken returns a file in whose place a result of a new batch would be saved; "" if there is none.
+// taken returns a file in whose place a result of a new batch would be saved, "" without one.
 func (e *batch) taken(jobs []job) string {
 	if e.o.output == "" || !e.batch.Fresh {
 		return ""

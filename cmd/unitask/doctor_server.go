@@ -23,7 +23,7 @@ const (
 	noRoom     = 100 << 20 // bytes: a few videos
 )
 
-// server checks the settings, folder and suppliers of a server on this machine. A client's machine has none of them.
+// server checks the settings, folder and suppliers of a server on this machine. A client's machine has no such parts.
 func (d *diagnosis) server(ctx context.Context) {
 	settings, directory, ok := d.settings()
 	dir, err := d.o.chosen()

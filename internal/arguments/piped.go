@@ -14,7 +14,7 @@ import (
 )
 
 // pipe takes stdin although no word names it, as in "git diff | unitask run text.chat 'Write a commit message'": it goes
-// along with a chat's prompt, or is the value that is lacking. Where neither is so it is left alone.
+// along with a chat's prompt, or is the value that is lacking. Otherwise it is left alone.
 func (f *fitter) pipe() error {
 	primary, ok := form.Primary(f.fields)
 	if !ok || !f.read.Piped || f.read.StdinUsed {

@@ -194,7 +194,7 @@ func (x *index) advance(now tick) {
 }
 
 // next returns the task whose turn it is among those of the classes: of the tenant that has waited longest for a
-// turn, the oldest. nil if there is none.
+// turn, the oldest; nil without one.
 func (x *index) next(classes []string) *openTask {
 	var turn *queue
 	for _, class := range classes {

@@ -87,7 +87,7 @@ type DB struct {
 	maxGroup int
 	group    rows // that the group under way changes
 	unused   chunks
-	next     *table // empty, whose memory the next one has; nil if there is none
+	next     *table // empty, whose memory the next one has; nil without one
 	last     string // no task beyond it is in the tree, nor in the table that it takes
 	txn      txn
 	waiting  []*op // of the group under way, else empty

@@ -61,7 +61,7 @@ func (db *DB) setAside(ctx context.Context, err error) error {
 	return err
 }
 
-// setAside does nothing if the row was changed meanwhile. No worker gets a task that is set aside.
+// setAside leaves a row that was changed meanwhile. No worker gets a task that is set aside.
 func (x *txn) setAside(u *unreadableError) (bool, error) {
 	place := quarantineKey(u.bucket, u.key)
 	switch {

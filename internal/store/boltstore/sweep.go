@@ -15,7 +15,7 @@ import (
 const (
 	maxSweep        = 500                   // rows that one call removes
 	sweepScan       = 500                   // rows that one read transaction looks at
-	sweepDeliveries = 5000                  // deliveries that one looks at: a step that finds none to remove is the last for a minute
+	sweepDeliveries = 5000                  // deliveries that one looks at: a step that removes no delivery is the last for a minute
 	sweepStep       = 32                    // rows that one turn of the committer removes
 	sweepTurn       = time.Millisecond      // after which a turn removes no further row
 	sweepFlush      = 1000                  // rows removed before the tree takes them

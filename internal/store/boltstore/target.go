@@ -281,7 +281,7 @@ func (t *Target) PutTasks(_ context.Context, tasks []task.Task) error {
 	return t.commit(r, next)
 }
 
-// Finish implements store.Target. Nothing follows from tasks later.
+// Finish implements store.Target. Of tasks no row follows later.
 func (t *Target) Finish(context.Context) error { return nil }
 
 // Release implements store.Target. It writes the list of free pages too, which makes the next start fast.

@@ -17,7 +17,7 @@ import (
 	"unitask/internal/webhook"
 )
 
-// Offline is a database on which no node has a session, to be read for a copy. It changes nothing.
+// Offline is a database on which no node has a session, to be read for a copy. It is only read.
 type Offline struct{ db *DB }
 
 var _ store.Source = (*Offline)(nil)

@@ -47,7 +47,7 @@ func stateCounter(s task.State) store.Counter {
 type take struct {
 	store.Counter
 	amount int64
-	limit  int64 // 0: none
+	limit  int64 // 0: no limit
 }
 
 // takesOf returns the takes of holds.

@@ -23,7 +23,7 @@ const (
 // turnTime is how long a node has the turn of sweeping; it gives it back earlier.
 const turnTime = time.Minute
 
-// Sweep implements store.Store. One node at a time sweeps: a call beside it does nothing.
+// Sweep implements store.Store. One node at a time sweeps: a call beside it has no effect.
 func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, error) {
 	if err := db.enter(ctx); err != nil {
 		return store.Swept{}, err
