@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"os/signal"
@@ -94,7 +95,10 @@ func serveRun(ctx context.Context, t *terminal, sources config.Sources) error {
 		defer func() { _ = monitor.Close() }()
 	}
 	node.TuneMemory()
-	log, flush := node.NewLogger(t.err, t.errTTY)
+	log, flush := node.NewLogger(t.err)
+	if t.errTTY {
+		log, flush = slog.New(newLineHandler(t)), func() {}
+	}
 	defer flush()
 	n, err := node.Open(ctx, node.Config{
 		Settings: settings, Directory: directory, Sources: sources, Build: readBuild().metrics(), Logger: log,

@@ -9,13 +9,10 @@ import (
 	"time"
 )
 
-// NewLogger returns a logger to out: text on a terminal, JSON elsewhere. JSON lines are buffered for a moment,
-// because a write for each request would be a system call for each request; warnings and errors are written at once,
-// with all lines before them. flush writes the buffered lines.
-func NewLogger(out io.Writer, terminal bool) (log *slog.Logger, flush func()) {
-	if terminal {
-		return slog.New(slog.NewTextHandler(out, nil)), func() {}
-	}
+// NewLogger returns a logger of JSON to out. Lines are buffered for a moment, because a write for each request would be
+// a system call for each request; warnings and errors are written at once, with all lines before them. flush writes the
+// buffered lines.
+func NewLogger(out io.Writer) (log *slog.Logger, flush func()) {
 	w := &bufferedWriter{out: bufio.NewWriterSize(out, logBuffer)}
 	return slog.New(&flushingHandler{slog.NewJSONHandler(w, nil), w}), w.flush
 }

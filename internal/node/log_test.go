@@ -32,7 +32,7 @@ func (s *sink) lines() int {
 func TestBufferedLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out sink
-		log, flush := NewLogger(&out, false)
+		log, flush := NewLogger(&out)
 		check := func(when string, want int) {
 			t.Helper()
 			if got := out.lines(); got != want {
@@ -55,7 +55,7 @@ func TestBufferedLog(t *testing.T) {
 }
 
 func BenchmarkLog(b *testing.B) {
-	log, flush := NewLogger(io.Discard, false)
+	log, flush := NewLogger(io.Discard)
 	defer flush()
 	ctx := context.Background()
 	for b.Loop() {
