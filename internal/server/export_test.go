@@ -26,6 +26,9 @@ func (s *Server) HandleCreated(path string, t task.Task) {
 	s.handle(path, s.limited(s.keyHolder, gate.Creates, methods{http.MethodPost: create}.dispatch))
 }
 
+// DigestOf is digestOf.
+var DigestOf = digestOf
+
 // NewNodeClient is newNodeClient.
 var NewNodeClient = newNodeClient
 

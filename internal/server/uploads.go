@@ -158,12 +158,12 @@ func (s *Server) handleUploadBytes(x *exchange) error {
 			s.paces.count(id)
 		}
 	}()
-	u, err := s.uploads.Get(x.r.Context(), id)
+	u, err := s.uploads.Near(x.r.Context(), id, expectedOf(x.r))
 	if err != nil {
 		return err
 	}
 	before = u
-	at, err := rangeOf(x.r, u.Bytes)
+	part, err := partOf(x.r, u.Bytes)
 	if err != nil {
 		return err
 	}
@@ -173,7 +173,8 @@ func (s *Server) handleUploadBytes(x *exchange) error {
 	}
 	defer s.inProgress.Give(account, 1)
 	from := &patientBody{x: x}
-	now, err = s.uploads.Receive(x.r.Context(), id, at, from)
+	part.Body = from
+	now, err = s.uploads.Take(x.r.Context(), u, part)
 	if from.ended {
 		x.unread = false
 		_ = x.control().SetReadDeadline(time.Time{})
@@ -200,12 +201,40 @@ func (b *patientBody) Read(p []byte) (int, error) {
 
 var contentRange = regexp.MustCompile(`^bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})$`)
 
-// rangeOf returns the offset of a request's body in a file of so many bytes, all of which it is without a Content-Range.
-func rangeOf(r *http.Request, total int64) (at int64, _ error) {
+// expectedOf is how many bytes have arrived as far as the sender of a request knows.
+func expectedOf(r *http.Request) int64 {
+	parts := contentRange.FindStringSubmatch(r.Header.Get("Content-Range"))
+	if parts == nil {
+		return 0
+	}
+	return decimal(parts[1])
+}
+
+// decimal is the number of digits that fit, by contentRange.
+func decimal(digits string) int64 {
+	n, _ := strconv.ParseInt(digits, 10, 64)
+	return n
+}
+
+// partOf returns the part of a file of so many bytes that a request brings, without its body.
+func partOf(r *http.Request, total int64) (upload.Part, error) {
 	for _, encoding := range r.Header["Content-Encoding"] {
-		return 0, fault.Invalid("Content-Encoding", "must be absent, not "+strconv.QuoteToASCII(encoding)+": bytes are taken as they are").
+		return upload.Part{}, fault.Invalid("Content-Encoding", "must be absent, not "+strconv.QuoteToASCII(encoding)+": bytes are taken as they are").
 			WithAspect(fault.AspectMediaType)
 	}
+	at, err := rangeOf(r, total)
+	if err != nil {
+		return upload.Part{}, err
+	}
+	sum, err := digestOf(r.Header["Content-Digest"])
+	if end := upload.PieceEnd(at); err == nil && sum != "" && at+r.ContentLength > end {
+		err = fault.Invalid("Content-Digest", "must be of a part that ends at "+strconv.FormatInt(end, 10)+" or before, which is the next multiple of 8 MiB")
+	}
+	return upload.Part{At: at, SHA256: sum}, err
+}
+
+// rangeOf returns the offset of a request's body in a file of so many bytes, all of which it is without a Content-Range.
+func rangeOf(r *http.Request, total int64) (at int64, _ error) {
 	length := r.ContentLength
 	if length < 0 {
 		return 0, fault.Invalid("Content-Length", "is required")
@@ -223,7 +252,7 @@ func rangeOf(r *http.Request, total int64) (at int64, _ error) {
 	}
 	var n [3]int64
 	for i := range n {
-		n[i], _ = strconv.ParseInt(parts[i+1], 10, 64) // digits that fit, by the pattern
+		n[i] = decimal(parts[i+1])
 	}
 	switch first, last := n[0], n[1]; {
 	case n[2] != total:

@@ -3,6 +3,8 @@ package upload
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"sort"
@@ -24,6 +26,9 @@ const leastPiece = 64 << 10
 func Keeps(begin, end, total int64) bool {
 	return end-begin >= leastPiece || end%pieceSize == 0 || end == total
 }
+
+// PieceEnd is where a piece ends at the latest that has the byte at an offset.
+func PieceEnd(at int64) int64 { return (at/pieceSize + 1) * pieceSize }
 
 // pieceID is the object that holds an upload's bytes from an offset on.
 func (u Upload) pieceID(at int64) string {
@@ -61,34 +66,67 @@ func (k *Keeper) received(ctx context.Context, u Upload) (int64, error) {
 	return at, failed
 }
 
+// receivedNear is received for whoever expects a number, which costs two questions if it is right: if there is a piece at
+// a multiple of pieceSize, all before it are there.
+func (k *Keeper) receivedNear(ctx context.Context, u Upload, expected int64) (int64, error) {
+	if expected < 0 || expected > u.Bytes {
+		return k.received(ctx, u)
+	}
+	at := max(expected-1, 0) / pieceSize * pieceSize
+	for {
+		n, err := k.sizeAt(ctx, u, at)
+		switch {
+		case err != nil:
+			return 0, err
+		case n == 0 && at == expected:
+			return at, nil
+		case n == 0 || at+n > expected:
+			return k.received(ctx, u)
+		}
+		at += n
+	}
+}
+
 // conflict is the refusal of bytes that don't go on where the upload is.
 func conflict(field, problem string, received int64) error {
 	return fault.Invalid(field, problem).WithAspect(fault.AspectConflict).
 		WithDetails(fault.Detail{Field: "received", Message: strconv.FormatInt(received, 10)})
 }
 
-// Receive takes bytes of an upload from an offset on, which must be where it is, and completes it with its last byte. It
-// keeps what arrives before the body breaks off, as far as Keeps says. A complete upload is returned as it is, and the body isn't read.
-func (k *Keeper) Receive(ctx context.Context, id string, at int64, body io.Reader) (Upload, error) {
-	u, err := k.Get(ctx, id)
-	if err != nil || u.Complete {
-		return u, err
+// Part is bytes of an upload from an offset on.
+type Part struct {
+	At   int64
+	Body io.Reader
+	// SHA256 is that of the whole body in hexadecimal. The body is a single piece then, which ends at PieceEnd(At) or
+	// before, and is kept whole or not at all. "" keeps what arrives before the body breaks off, as far as Keeps says.
+	SHA256 string
+}
+
+// Take takes a part of an upload that Near returned, which must begin where the upload is, and completes it with its last
+// byte. A complete upload is returned as it is, and the body isn't read.
+func (k *Keeper) Take(ctx context.Context, u Upload, p Part) (Upload, error) {
+	if u.Complete {
+		return u, nil
 	}
-	if at != u.Received {
+	if p.At != u.Received {
 		return u, conflict("Content-Range", "must begin at "+strconv.FormatInt(u.Received, 10)+", which is how much has arrived", u.Received)
 	}
 	if err := k.hold(ctx, u, k.limits.Load().Quota); err != nil {
 		return u, err
 	}
-	from := &cutReader{from: body}
+	from := &cutReader{from: p.Body}
 	buffered := bufio.NewReaderSize(from, leastPiece)
 	for u.Received < u.Bytes {
 		least := min(leastPiece, u.room())
 		if head, _ := buffered.Peek(int(least)); int64(len(head)) < least {
 			break
 		}
-		if err := k.keepPiece(ctx, &u, buffered); err != nil {
-			return u, err
+		err := k.keepPiece(ctx, &u, buffered, p.SHA256)
+		if errors.Is(err, artifact.ErrHash) && from.err != nil {
+			break
+		}
+		if err != nil {
+			return u, refusedFor(err, u.Received)
 		}
 	}
 	switch {
@@ -96,6 +134,8 @@ func (k *Keeper) Receive(ctx context.Context, id string, at int64, body io.Reade
 		return u, nil
 	case u.Received == u.Bytes:
 		return k.finish(ctx, u)
+	case from.err != nil && p.SHA256 != "":
+		return u, fault.Wrap(fault.InvalidRequest, from.err, "the body didn't arrive whole; its Content-Digest can't be checked, and it isn't kept")
 	case from.err != nil:
 		return u, fault.Wrap(fault.InvalidRequest, from.err, "the body didn't arrive whole; what arrived is kept")
 	default:
@@ -103,22 +143,34 @@ func (k *Keeper) Receive(ctx context.Context, id string, at int64, body io.Reade
 	}
 }
 
+// refusedFor has a caller send bytes again that aren't those of their digest.
+func refusedFor(err error, received int64) error {
+	if errors.Is(err, artifact.ErrHash) {
+		return conflict("Content-Digest", "isn't that of the bytes that arrived: send them again from "+strconv.FormatInt(received, 10), received)
+	}
+	return err
+}
+
 // room is how many bytes the next piece may have.
 func (u Upload) room() int64 { return min(pieceSize-u.Received%pieceSize, u.Bytes-u.Received) }
 
-// keepPiece keeps what there is of the body up to the next multiple of pieceSize. It isn't stopped by the end of the
-// request, after which the body ends too.
-func (k *Keeper) keepPiece(ctx context.Context, u *Upload, body *bufio.Reader) error {
+// keepPiece keeps what there is of the body up to the next multiple of pieceSize, or returns ErrHash if it has to have
+// another SHA-256. It isn't stopped by the end of the request, after which the body ends too.
+func (k *Keeper) keepPiece(ctx context.Context, u *Upload, body *bufio.Reader, sum string) error {
+	most := u.room()
 	if u.Received == 0 {
 		head, _ := body.Peek(artifact.SniffLen)
 		if int64(len(head)) == min(artifact.SniffLen, u.Bytes) {
 			if problem := artifact.Belies(u.ContentType, head); problem != "" {
+				if sum != "" && !hasSum(io.LimitReader(body, most), sum) { // it may fit as it was sent
+					return artifact.ErrHash
+				}
 				return conflict("content_type", "doesn't fit the bytes: the file "+problem, 0)
 			}
 		}
 	}
-	most := u.room()
 	put := k.piece(*u, u.pieceID(u.Received), io.LimitReader(body, most), most)
+	put.SHA256 = sum
 	ctx = context.WithoutCancel(ctx)
 	m, err := k.artifacts.Put(ctx, put)
 	switch {
@@ -129,6 +181,13 @@ func (k *Keeper) keepPiece(ctx context.Context, u *Upload, body *bufio.Reader) e
 	}
 	u.Received += m.Bytes
 	return k.still(ctx, u, put.ID)
+}
+
+// hasSum reports whether all that a body has left has a SHA-256.
+func hasSum(body io.Reader, sum string) bool {
+	h := sha256.New()
+	_, err := io.Copy(h, body)
+	return err == nil && hex.EncodeToString(h.Sum(nil)) == sum
 }
 
 // still returns nil as long as the upload that a piece was kept for is open. Otherwise it removes the piece: whoever ends

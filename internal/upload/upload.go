@@ -221,12 +221,15 @@ func (k *Keeper) dropExpired(ctx context.Context, id string) bool {
 
 // Get returns an upload with how much of it has arrived. One whose bytes are all here is completed first, should a
 // crash have come before that.
-func (k *Keeper) Get(ctx context.Context, id string) (Upload, error) {
+func (k *Keeper) Get(ctx context.Context, id string) (Upload, error) { return k.Near(ctx, id, -1) }
+
+// Near is Get for whoever expects a number of bytes to have arrived, and is answered sooner if it is so.
+func (k *Keeper) Near(ctx context.Context, id string, expected int64) (Upload, error) {
 	u, err := k.find(ctx, id)
 	if err != nil || u.Complete {
 		return u, err
 	}
-	if u.Received, err = k.received(ctx, u); err != nil || u.Received < u.Bytes {
+	if u.Received, err = k.receivedNear(ctx, u, expected); err != nil || u.Received < u.Bytes {
 		return u, err
 	}
 	return k.finish(ctx, u)

@@ -127,6 +127,8 @@ func TestKeeper(t *testing.T) {
 	}{
 		{"Resumed", upload.Limits{}, testResumed},
 		{"HashDiffers", upload.Limits{}, testHashDiffers},
+		{"PartDiffers", upload.Limits{}, testPartDiffers},
+		{"Near", upload.Limits{}, testNear},
 		{"BeliesItsType", upload.Limits{}, testBelies},
 		{"Texts", upload.Limits{}, testTexts},
 		{"AtOnce", upload.Limits{}, testAtOnce},
