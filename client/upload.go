@@ -2,7 +2,7 @@ package client
 
 import (
 	"context"
-	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -18,6 +18,8 @@ const (
 	uploadTries  = 8               // in a row without a byte that arrived
 	uploadIdle   = time.Minute     // without a byte that goes out: a service with a slow disk pauses
 	uploadFinish = 5 * time.Minute // from the last byte to the answer, before which the service reads all of them again
+	// partSize is at whose multiples a part ends: the service takes no digest of one that goes on behind it.
+	partSize = 8 << 20
 	// firstPart is how much is sent alone at first: the service judges a file's type by its beginning, and a client that is
 	// still sending may not get the answer.
 	firstPart = 64 << 10
@@ -33,17 +35,18 @@ type UploadOption func(*upload)
 func WithProgress(f func(sent int64)) UploadOption { return func(u *upload) { u.progress = f } }
 
 // Upload sends a file ahead of the requests that use it, which take it as a.Media(). r is read twice from its beginning:
-// for its size and hash, and to be sent. A broken connection is resumed at the last byte that arrived; a file that was
-// sent before isn't sent again, nor is the part that a process sent which ended. The artifact has no URL.
+// for its size and hashes, and to be sent. A broken connection is resumed at the last byte that arrived, and a part that
+// arrives damaged is sent again alone; a file that was sent before isn't sent again, nor is the part that a process sent
+// which ended. The artifact has no URL.
 func (c *Client) Upload(ctx context.Context, r io.ReadSeeker, contentType string, options ...UploadOption) (Artifact, error) {
 	u := &upload{client: c, from: r, progress: func(int64) {}}
 	for _, o := range options {
 		o(u)
 	}
-	sum := sha256.New()
+	sums := newSums()
 	_, err := r.Seek(0, io.SeekStart)
 	if err == nil {
-		u.size, err = io.Copy(sum, &untilDone{ctx, r})
+		u.size, err = io.Copy(sums, &untilDone{ctx, r})
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -51,7 +54,8 @@ func (c *Client) Upload(ctx context.Context, r io.ReadSeeker, contentType string
 	case err != nil:
 		return Artifact{}, unreadable(err)
 	}
-	a := Artifact{ContentType: contentType, Bytes: u.size, SHA256: hex.EncodeToString(sum.Sum(nil))}
+	u.parts = sums.all()
+	a := Artifact{ContentType: contentType, Bytes: u.size, SHA256: hex.EncodeToString(sums.whole.Sum(nil))}
 	err = u.announce(ctx, a)
 	if err == nil && !u.done() {
 		err = u.run(ctx)
@@ -83,8 +87,10 @@ type upload struct {
 	client   *Client
 	from     io.ReadSeeker
 	size     int64
-	target   string // the signed URL
-	where    string // its host, for errors
+	parts    map[int64][]byte // the hashes of its parts, by where they begin
+	flowing  bool             // the last part arrived
+	target   string           // the signed URL
+	where    string           // its host, for errors
 	progress func(sent int64)
 	answer   struct {
 		Upload struct {
@@ -135,14 +141,21 @@ func (u *upload) run(ctx context.Context) error {
 		case err == nil && u.done():
 			return nil
 		case err == nil && u.answer.Upload.Received > before:
-			failures = 0
+			failures, u.flowing = 0, true
 			continue
 		case err == nil:
 			err = unreachable(u.where, errShort)
 		}
+		u.flowing = false
 		pause, again := retryPause(err, failures)
-		if beginsElsewhere(err) {
+		switch refusedField(err) {
+		case "Content-Range":
 			pause, again = firstPause, true // another process sends the same file, or more arrived than is known
+		case "Content-Digest":
+			if err := u.unchanged(before); err != nil {
+				return unreadable(err)
+			}
+			pause, again = firstPause, true // damaged on its way
 		}
 		if !again || failures == uploadTries || ctx.Err() != nil {
 			return err
@@ -163,10 +176,13 @@ func (u *upload) run(ctx context.Context) error {
 	}
 }
 
-// beginsElsewhere reports whether the service has other bytes than those before the ones that were sent.
-func beginsElsewhere(err error) bool {
+// refusedField is what the service found wrong with bytes that it didn't take, "" for any other error.
+func refusedField(err error) string {
 	e, ok := errors.AsType[*Error](err)
-	return ok && e.Status == http.StatusConflict && len(e.Details) > 0 && e.Details[0].Field == "Content-Range"
+	if !ok || e.Status != http.StatusConflict || len(e.Details) == 0 {
+		return ""
+	}
+	return e.Details[0].Field
 }
 
 // ask learns how much has arrived.
@@ -177,16 +193,13 @@ func (u *upload) ask(ctx context.Context) error {
 	})
 }
 
-// send makes one request with all that is missing, or with the first part. The address is signed, so no key is sent.
+// send makes one request with the next part. The address is signed, so no key is sent.
 func (u *upload) send(ctx context.Context) error {
 	at := u.answer.Upload.Received
 	if _, err := u.from.Seek(at, io.SeekStart); err != nil {
 		return unreadable(err)
 	}
-	length := u.size - at
-	if at == 0 {
-		length = min(length, firstPart)
-	}
+	length := min(partEnd(at), u.size) - at
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	idle := time.AfterFunc(uploadIdle, cancel)
@@ -198,7 +211,12 @@ func (u *upload) send(ctx context.Context) error {
 	}
 	req.ContentLength = length
 	req.Header.Set("Content-Type", "application/octet-stream")
-	req.Header.Set("Expect", "100-continue") // a refusal comes before the bytes
+	if !u.flowing {
+		req.Header.Set("Expect", "100-continue") // a refusal comes before the bytes
+	}
+	if sum := u.parts[at]; sum != nil {
+		req.Header.Set("Content-Digest", "sha-256=:"+base64.StdEncoding.EncodeToString(sum)+":")
+	}
 	req.Header.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", at, at+length-1, u.size))
 	if u.client.userAgent != "" {
 		req.Header.Set("User-Agent", u.client.userAgent)

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -27,6 +29,7 @@ type store struct {
 	size     int64
 	sum      string
 	received []byte
+	checked  int      // bytes that came with their hash
 	puts     []string // where each began
 	opened   int
 }
@@ -75,6 +78,13 @@ func (s *store) take(r *http.Request, most int64) (*http.Response, error) {
 		most = s.size
 	}
 	raw, err := io.ReadAll(io.LimitReader(r.Body, most))
+	if says := r.Header.Get("Content-Digest"); says != "" && err == nil && int64(len(raw)) == r.ContentLength {
+		sum := sha256.Sum256(raw)
+		if says != "sha-256=:"+base64.StdEncoding.EncodeToString(sum[:])+":" {
+			return conflict("Content-Digest", len(s.received)), nil
+		}
+		s.checked += len(raw)
+	}
 	s.received = append(s.received, raw...)
 	switch {
 	case err != nil || int64(len(raw)) < r.ContentLength:
@@ -115,6 +125,14 @@ func cutAfter(n int64) storeTrouble {
 	return func(s *store, r *http.Request) (*http.Response, error) { return s.take(r, n) }
 }
 
+// damaged changes a byte on its way.
+func damaged(s *store, r *http.Request) (*http.Response, error) {
+	raw, err := io.ReadAll(r.Body)
+	raw[len(raw)/2] ^= 1
+	r.Body = io.NopCloser(bytes.NewReader(raw))
+	return nil, err
+}
+
 // TestUpload sends a file over connections that break, and resumes each time at the last byte that arrived.
 func TestUpload(t *testing.T) {
 	whole := strings.Repeat("0123456789", 10_000)
@@ -132,6 +150,7 @@ func TestUpload(t *testing.T) {
 		s.received = s.received[:10]
 		return nil, nil
 	}
+	nothing := func(*store, *http.Request) (*http.Response, error) { return nil, nil }
 	begun := func(s *store, r *http.Request) (*http.Response, error) {
 		s.received = []byte(whole)[:70_000]
 		return nil, nil
@@ -146,6 +165,7 @@ func TestUpload(t *testing.T) {
 		"an answer lost":    {[]storeTrouble{unheard}, "0 65536"},
 		"the last one lost": {[]storeTrouble{cutAfter(65536), unheard}, "0 65536"},
 		"bytes lost there":  {[]storeTrouble{cutAfter(500), forgets}, "0 500 10"},
+		"damaged":           {[]storeTrouble{damaged, nothing, damaged, damaged}, "0 0 65536 65536 65536"},
 		"begun before":      {[]storeTrouble{begun}, "0 70000"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -182,7 +202,8 @@ func TestUploadEnds(t *testing.T) {
 		want   string
 		puts   int
 	}{
-		"changed":    {&changing{text: "abc"}, nil, "INVALID_REQUEST: no", 1},
+		"changed":    {&changing{text: "abc"}, nil, "unitask: the file to upload can't be read: it has changed since it was hashed", 1},
+		"damaged":    {strings.NewReader("abc"), slices.Repeat([]storeTrouble{damaged}, 8), "INVALID_REQUEST: no", 8},
 		"shorter":    {&changing{text: "abcd"}, nil, "unitask: the file to upload can't be read: unexpected EOF", 1},
 		"unreadable": {&changing{text: "abc", fails: true}, nil, "unitask: the file to upload can't be read: no", 1},
 		"away":       {strings.NewReader("abc"), []storeTrouble{away, away, away, away, away, away, away, away}, "no answer from http://service.test: unexpected EOF", 8},
@@ -252,5 +273,27 @@ func TestUploadThere(t *testing.T) {
 	})
 	if _, err = none.Upload(t.Context(), strings.NewReader("abc"), "video/mp4"); !errors.Is(err, client.ErrNoUploads) || codeOf(err) != fault.NotFound {
 		t.Errorf("%v, want ErrNoUploads", err)
+	}
+}
+
+// TestUploadParts: each part ends at a multiple of 8 MiB and has its hash, also after a part that began elsewhere.
+func TestUploadParts(t *testing.T) {
+	const whole = 2*(8<<20) + 5
+	for name, tt := range map[string]struct {
+		begun   int
+		puts    string
+		checked int
+	}{
+		"from the first": {0, "0 65536 8388608 16777216", whole},
+		"begun before":   {100_000, "100000 8388608 16777216", whole - 8<<20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from := bytes.Repeat([]byte("x"), whole)
+			s := &store{t: t, received: from[:tt.begun:tt.begun]}
+			_, err := over(t, s).Upload(t.Context(), bytes.NewReader(from), "video/mp4")
+			if puts := strings.Join(s.puts, " "); err != nil || puts != tt.puts || s.checked != tt.checked || !bytes.Equal(s.received, from) {
+				t.Errorf("%v, sent %q, want %q, and %d bytes with their hash, want %d", err, puts, tt.puts, s.checked, tt.checked)
+			}
+		})
 	}
 }
