@@ -42,8 +42,8 @@ func Verify(r io.Reader, terms Terms) (Manifest, error) {
 	return entries.manifest, nil
 }
 
-// Unpack verifies an archive and writes its files below dir, an empty folder, each synced. Bytes written before an
-// error must not be used.
+// Unpack verifies an archive and writes its files below dir, an empty folder, each synced. Complete uploads among them
+// count for their accounts again. Bytes written before an error must not be used.
 func Unpack(r io.Reader, dir string, terms Terms) (Manifest, error) {
 	entries, err := read(r, folder(dir), terms)
 	if err != nil {
@@ -53,6 +53,9 @@ func Unpack(r io.Reader, dir string, terms Terms) (Manifest, error) {
 		if err := SetLocation(dir, place); err != nil {
 			return Manifest{}, err
 		}
+	}
+	if err := artifact.ShareUploads(filepath.Join(dir, ArtifactsName)); err != nil {
+		return Manifest{}, err
 	}
 	return entries.manifest, syncTree(dir)
 }
