@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"time"
 
@@ -17,7 +14,6 @@ import (
 	"unitask/internal/backup"
 	"unitask/internal/hint"
 	"unitask/internal/store/boltstore"
-	"unitask/internal/task"
 )
 
 type storeCheckOptions struct {
@@ -34,7 +30,8 @@ func newStoreCheckCmd(t *terminal) *cobra.Command {
 		Example: `  unitask store check --data-dir /var/lib/unitask
   unitask store check --repair --data-dir /var/lib/unitask`,
 		Long: `Compare the pages of the database with its tree, and each record with what leads to it and back:
-indexes, idempotency keys, what open tasks hold, attempts, result files. Nothing is changed.
+indexes, idempotency keys, what open tasks hold, attempts, result files. Uploads are looked at too.
+Nothing is changed.
 
 --repair lets a database go on without what can't be read, and says what that is: rows that are damaged or
 were set aside, a log that is damaged or missing, and keys, links and sessions whose account is lost.
@@ -139,41 +136,10 @@ func checkFolder(ctx context.Context, dir string, whole bool) (report boltstore.
 	if err != nil {
 		return report, err
 	}
-	return db.Check(ctx, boltstore.CheckConfig{
-		Now: time.Now,
-		File: func(a task.Artifact) error {
-			m, err := files.Stat(ctx, a.ID)
-			if err == nil {
-				err = wantFile(a, m)
-			}
-			if err == nil && whole {
-				err = compareBytes(ctx, files, m)
-			}
-			return err
-		},
-		Input: func(ref string) error {
-			m, err := files.Stat(ctx, ref)
-			if err == nil && whole {
-				err = compareBytes(ctx, files, m)
-			}
-			return err
-		},
-	})
-}
-
-// compareBytes reads a kept file to its end.
-func compareBytes(ctx context.Context, files *artifact.Folder, m artifact.Meta) (err error) {
-	_, body, err := files.Open(ctx, m.ID)
-	if err != nil {
-		return err
+	c := &filesCheck{ctx: ctx, files: files, whole: whole, told: map[string]bool{}}
+	report, err = db.Check(ctx, boltstore.CheckConfig{Now: time.Now, File: c.result, Input: c.input})
+	if err == nil {
+		err = c.rest(&report)
 	}
-	defer func() { err = errors.Join(err, body.Close()) }()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, body); err != nil {
-		return err
-	}
-	if hex.EncodeToString(sum.Sum(nil)) != m.SHA256 {
-		return errors.New("its SHA-256 is another")
-	}
-	return nil
+	return report, err
 }

@@ -130,7 +130,7 @@ func (o *storeRestoreOptions) restore(ctx context.Context, t *terminal, dir stri
 		return out, err
 	}
 	defer func() { _ = os.RemoveAll(staging) }() // gone already after success
-	m, err := unpack(archive, staging, terms)
+	m, err := unpack(ctx, archive, staging, terms)
 	if err != nil {
 		return out, err
 	}
@@ -207,7 +207,7 @@ func (o *storeRestoreOptions) open(ctx context.Context, t *terminal) (io.ReadClo
 }
 
 // unpack writes the archive's files to the staging folder. A file is verified whole before that.
-func unpack(archive io.Reader, staging string, terms backup.Terms) (m backup.Manifest, err error) {
+func unpack(ctx context.Context, archive io.Reader, staging string, terms backup.Terms) (m backup.Manifest, err error) {
 	if terms.Room, err = room(staging); err != nil {
 		return m, err
 	}
@@ -219,7 +219,7 @@ func unpack(archive io.Reader, staging string, terms backup.Terms) (m backup.Man
 			return m, notTaken(err)
 		}
 	}
-	m, err = backup.Unpack(archive, staging, terms)
+	m, err = backup.Unpack(ctx, archive, staging, terms)
 	return m, notTaken(err)
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -56,6 +55,26 @@ type Part struct {
 // Walk calls visit with each file of every complete object: the bytes, then the Meta, which completes a copy in this
 // order. damaged is called with the ids of objects that aren't as their Put left them. open opens the part.
 func (f *Folder) Walk(ctx context.Context, visit func(p Part, open func() (io.ReadCloser, error)) error, damaged func(id string)) error {
+	return f.Each(ctx, func(m Meta, err error) error {
+		switch {
+		case errors.Is(err, errDamaged), fault.CodeOf(err) == fault.NotFound:
+			damaged(m.ID)
+			return nil
+		case err != nil:
+			return err
+		}
+		for _, file := range []string{f.path(m.ID), f.path(m.ID) + metaSuffix} {
+			if err := f.visit(file, visit); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Each calls visit with the Meta of every object that has one, expired or not, and with the fault of one that isn't as
+// its Put left it: NOT_FOUND without its bytes. Of a Meta that can't be read there is the id alone.
+func (f *Folder) Each(ctx context.Context, visit func(m Meta, err error) error) error {
 	metas, err := filepath.Glob(filepath.Join(f.dir, "*", "??", "*"+metaSuffix))
 	if err != nil {
 		return err
@@ -68,17 +87,12 @@ func (f *Folder) Walk(ctx context.Context, visit func(p Part, open func() (io.Re
 		if !ValidID(id) {
 			continue
 		}
-		switch _, err := f.stat(id); {
-		case errors.Is(err, errDamaged), errors.Is(err, fs.ErrNotExist):
-			damaged(id)
-			continue
-		case err != nil:
-			return err
+		m, err := f.readMeta(id)
+		if m.ID = id; err == nil {
+			err = f.inFull(m)
 		}
-		for _, file := range []string{f.path(id), meta} {
-			if err := f.visit(file, visit); err != nil {
-				return err
-			}
+		if err := visit(m, err); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -87,6 +88,11 @@ func TestWalk(t *testing.T) {
 		mustPut(t, s, request(id, png1))
 	}
 	mustWrite(t, pathOf(dir, cut), png1[:9])
+	lost := task.NewID(task.PrefixInput, start)
+	mustPut(t, s, request(lost, png1))
+	if err := os.Remove(pathOf(dir, lost)); err != nil {
+		t.Fatal(err)
+	}
 	var names, bad []string
 	err := f.Walk(t.Context(), func(p artifact.Part, open func() (io.ReadCloser, error)) error {
 		body, err := open()
@@ -110,7 +116,7 @@ func TestWalk(t *testing.T) {
 	if diff := cmp.Diff([]string{art, art + ".json", in, in + ".json"}, names); diff != "" {
 		t.Errorf("walked (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{cut}, bad); diff != "" {
+	if diff := cmp.Diff([]string{cut, lost}, bad); diff != "" {
 		t.Errorf("damaged (-want +got):\n%s", diff)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -174,17 +174,26 @@ var errDamaged = errors.New("damaged")
 // stat returns the Meta of an object whose bytes are there in full.
 func (f *Folder) stat(id string) (Meta, error) {
 	m, err := f.readMeta(id)
+	if err == nil {
+		err = f.inFull(m)
+	}
 	if err != nil {
 		return Meta{}, err
 	}
-	info, err := os.Stat(f.path(id))
-	if err != nil {
-		return Meta{}, readFault(err)
-	}
-	if info.Size() != m.Bytes {
-		return Meta{}, damaged(id, fmt.Errorf("it has %d bytes, not %d", info.Size(), m.Bytes))
-	}
 	return m, nil
+}
+
+// inFull returns the fault of an object whose bytes aren't there in full.
+func (f *Folder) inFull(m Meta) error {
+	info, err := os.Stat(f.path(m.ID))
+	switch {
+	case err != nil:
+		return readFault(err)
+	case info.Size() != m.Bytes:
+		return damaged(m.ID, fmt.Errorf("it has %d bytes, not %d", info.Size(), m.Bytes))
+	default:
+		return nil
+	}
 }
 
 func (f *Folder) readMeta(id string) (Meta, error) {

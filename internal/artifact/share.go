@@ -66,10 +66,6 @@ func (f *Folder) shares(owner string) (string, error) {
 
 // TakeShare implements Shares.
 func (f *Folder) TakeShare(_ context.Context, owner string, s Share) error {
-	return f.takeShare(owner, s)
-}
-
-func (f *Folder) takeShare(owner string, s Share) error {
 	dir, err := f.shares(owner)
 	if err == nil {
 		err = os.MkdirAll(dir, 0o700)
@@ -115,23 +111,14 @@ func (f *Folder) GiveShare(_ context.Context, owner string, s Share) error {
 
 // ShareUploads takes the shares of all complete uploads in the folder of a store that isn't open, such as one that a
 // backup was unpacked into: Walk leaves the shares out.
-func ShareUploads(dir string) error {
+func ShareUploads(ctx context.Context, dir string) error {
 	f := &Folder{dir: dir}
-	metas, err := filepath.Glob(filepath.Join(dir, resultDir, "??", "*"+metaSuffix))
-	for _, meta := range metas {
-		id := strings.TrimSuffix(filepath.Base(meta), metaSuffix)
-		if !ValidID(id) {
-			continue
+	return f.Each(ctx, func(m Meta, err error) error {
+		if _, foreign := f.shares(m.Owner); err != nil || !m.Upload || foreign != nil {
+			return nil //nolint:nilerr // an object that can't be read is no upload
 		}
-		m, unreadable := f.stat(id)
-		if _, foreign := f.shares(m.Owner); unreadable != nil || !m.Upload || foreign != nil {
-			continue
-		}
-		if err := f.takeShare(m.Owner, Share{ID: id, Bytes: m.Bytes, Until: m.ExpiresAt}); err != nil {
-			return err
-		}
-	}
-	return err
+		return f.TakeShare(ctx, m.Owner, Share{ID: m.ID, Bytes: m.Bytes, Until: m.ExpiresAt})
+	})
 }
 
 // endShares removes the shares of all owners whose time is over.

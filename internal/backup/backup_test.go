@@ -128,7 +128,7 @@ func TestRoundTrip(t *testing.T) {
 	if diff := cmp.Diff(want, wrote); diff != "" || len(wrote.SHA256) != 64 {
 		t.Errorf("manifest (-want +got):\n%s", diff)
 	}
-	read, err := backup.Unpack(bytes.NewReader(packed.Bytes()), back, unsealed)
+	read, err := backup.Unpack(t.Context(), bytes.NewReader(packed.Bytes()), back, unsealed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func hostile() map[string][]byte {
 func TestUnpackRefusesForeignNames(t *testing.T) {
 	for name, raw := range hostile() {
 		dir := filepath.Join(t.TempDir(), "in")
-		if _, err := backup.Unpack(bytes.NewReader(raw), dir, unsealed); !errors.Is(err, backup.ErrArchive) {
+		if _, err := backup.Unpack(t.Context(), bytes.NewReader(raw), dir, unsealed); !errors.Is(err, backup.ErrArchive) {
 			t.Errorf("%q: got %v, want ErrArchive", name, err)
 		}
 		if got := tree(t, filepath.Dir(dir)); len(got) != 1 || got["in/unitask.db"] != "{}" {

@@ -18,7 +18,7 @@ func mustStage(t *testing.T, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := backup.Unpack(bytes.NewReader(raw), staging, unsealed); err != nil {
+	if _, err := backup.Unpack(t.Context(), bytes.NewReader(raw), staging, unsealed); err != nil {
 		t.Fatal(err)
 	}
 	return staging
@@ -89,7 +89,7 @@ func TestElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := backup.Unpack(bytes.NewReader(out.Bytes()), staging, backup.Terms{Unsealed: true}); err != nil {
+	if _, err := backup.Unpack(t.Context(), bytes.NewReader(out.Bytes()), staging, backup.Terms{Unsealed: true}); err != nil {
 		t.Fatal(err)
 	}
 	if err := backup.Place(staging, dir); err != nil {

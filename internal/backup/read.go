@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -44,7 +45,7 @@ func Verify(r io.Reader, terms Terms) (Manifest, error) {
 
 // Unpack verifies an archive and writes its files below dir, an empty folder, each synced. Complete uploads among them
 // count for their accounts again. Bytes written before an error must not be used.
-func Unpack(r io.Reader, dir string, terms Terms) (Manifest, error) {
+func Unpack(ctx context.Context, r io.Reader, dir string, terms Terms) (Manifest, error) {
 	entries, err := read(r, folder(dir), terms)
 	if err != nil {
 		return Manifest{}, err
@@ -54,7 +55,7 @@ func Unpack(r io.Reader, dir string, terms Terms) (Manifest, error) {
 			return Manifest{}, err
 		}
 	}
-	if err := artifact.ShareUploads(filepath.Join(dir, ArtifactsName)); err != nil {
+	if err := artifact.ShareUploads(ctx, filepath.Join(dir, ArtifactsName)); err != nil {
 		return Manifest{}, err
 	}
 	return entries.manifest, syncTree(dir)

@@ -232,7 +232,7 @@ func TestUnpackWritesNoMoreThanThereIsRoomFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			if _, err := backup.Unpack(bytes.NewReader(tt.raw), dir, tt.terms); !errors.Is(err, tt.want) {
+			if _, err := backup.Unpack(t.Context(), bytes.NewReader(tt.raw), dir, tt.terms); !errors.Is(err, tt.want) {
 				t.Errorf("got %v, want %v", err, tt.want)
 			}
 			var wrote int64

@@ -55,7 +55,7 @@ func TestUploadsCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	back := t.TempDir()
-	if _, err := backup.Unpack(&packed, back, unsealed); err != nil {
+	if _, err := backup.Unpack(t.Context(), &packed, back, unsealed); err != nil {
 		t.Fatal(err)
 	}
 	restored := mustFolder(t, filepath.Join(back, backup.ArtifactsName))

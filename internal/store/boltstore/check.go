@@ -47,6 +47,15 @@ type Report struct {
 	More     int64     `json:"more"` // findings beyond those listed
 }
 
+// Add adds a finding.
+func (r *Report) Add(f Finding) {
+	if len(r.Findings) == maxFindings {
+		r.More++
+		return
+	}
+	r.Findings = append(r.Findings, f)
+}
+
 // Check compares the file's pages with its tree, and every record with the rows that lead to it and back: indexes,
 // idempotency, holds of open tasks, ledgers, sums of usage, files. An error means that it could not be carried out;
 // its findings are in the report.
@@ -94,11 +103,7 @@ func (c *check) runs() iter.Seq2[[]byte, idem.Run] {
 }
 
 func (c *check) find(subject, format string, args ...any) {
-	if len(c.report.Findings) == maxFindings {
-		c.report.More++
-		return
-	}
-	c.report.Findings = append(c.report.Findings, Finding{Subject: subject, Problem: fmt.Sprintf(format, args...)})
+	c.report.Add(Finding{Subject: subject, Problem: fmt.Sprintf(format, args...)})
 }
 
 // all makes every check on records. Pages that pass for whole and aren't end in a finding.
