@@ -9,7 +9,8 @@ class Proxy:
     """Connections get the fates in turn; those after the last pass.
 
     "pass"; "refuse": closed at once; "lose": the request goes through, its answer doesn't; "cut:N": so many bytes of the
-    answer come; "cut-sent:N": so many of the requests go; "hang": nothing comes back.
+    answer come; "cut-sent:N": so many of the requests go; "flip:N": the requests' byte at N is another; "hang": nothing
+    comes back.
     """
 
     def __init__(self, target, fates):
@@ -37,18 +38,24 @@ class Proxy:
             back = None if fate == "hang" else near
             name, _, number = fate.partition(":")
             sent = int(number) if name == "cut-sent" else None
+            flip = int(number) if name == "flip" else None
             most = 0 if fate == "lose" else int(number) if name == "cut" else None
-            for pair in ((near, far, sent), (far, back, most)):
+            for pair in ((near, far, sent, flip), (far, back, most, None)):
                 thread = threading.Thread(target=self._copy, args=pair)
                 self._threads.append(thread)
                 thread.start()
 
-    def _copy(self, source, sink, most):
+    def _copy(self, source, sink, most, flip):
         """Copies up to most bytes, or all, and ends both connections; to None it copies nothing, and ends neither."""
+        passed = 0
         try:
             while data := source.recv(65536):
                 if sink is None:
                     continue
+                passed += len(data)
+                at = -1 if flip is None else flip - (passed - len(data))
+                if 0 <= at < len(data):
+                    data = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
                 data = data if most is None else data[:most]
                 sink.sendall(data)
                 most = None if most is None else most - len(data)

@@ -240,6 +240,22 @@ class Faults(unittest.TestCase):
             self.assertEqual(direct.media(wav, "audio/wav"), {"artifact": id})
             self.assertEqual(direct.audio_transcribe({"audio": {"artifact": id}}).state, "succeeded")
 
+    def test_a_damaged_part_is_sent_again_alone(self):
+        client, proxy = self.through("pass", "flip:2500000", "pass")
+        signed, put, begins = _client._signed, Unitask._put, []
+
+        def counted(self, transport, address, file, begin, stop):
+            begins.append(begin)
+            return put(self, transport, address, file, begin, stop)
+
+        with (
+            mock.patch.object(_client, "_PIECE", 1 << 20),
+            mock.patch.object(_client, "_signed", lambda url: signed(url.replace(BASE, proxy.url))),
+            mock.patch.object(Unitask, "_put", counted),
+        ):
+            client.upload(_wav(3 << 20), "audio/wav")
+        self.assertEqual(begins, [0, 1 << 20, 2 << 20, 2 << 20])
+
     def test_an_upload_that_is_refused(self):
         with Unitask() as client, self.assertRaises(APIError) as caught:
             client.upload(b"no picture", "image/png")

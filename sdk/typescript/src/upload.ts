@@ -31,6 +31,8 @@ export interface UploadOptions {
 }
 
 const uploadsPath = '/api/ai/v1/uploads'
+const partSize = 8 << 20 // at whose multiples requests end: the service takes no hash of one that goes on behind it
+const notFinal = ['Content-Range', 'Content-Digest']
 
 /** Sends a file ahead, from the byte on that the service lacks, over as many connections as it takes. */
 export async function upload(
@@ -49,7 +51,7 @@ export async function upload(
   while (now.state !== 'complete') {
     const known = now.received
     try {
-      now = told(await transport.once(part(blob, now, signal), uploadIn))
+      now = told(await transport.once(await part(blob, now, signal), uploadIn))
     } catch (error) {
       await transport.pause(tries.next(elsewhere(error)), error, signal)
       now = told(await uploaded(transport, now.artifact, signal))
@@ -74,16 +76,23 @@ async function begin(transport: Transport, blob: Blob, options: UploadOptions): 
   return transport.send({ method: 'POST', path: uploadsPath, body, signal }, uploadIn)
 }
 
-/** Sends the bytes that the service lacks. */
-function part(blob: Blob, now: Upload, signal: AbortSignal | undefined) {
-  const range = `bytes ${now.received}-${now.bytes - 1}/${now.bytes}`
-  const headers = { 'content-type': 'application/octet-stream', 'content-range': now.received > 0 ? range : undefined }
-  return { method: 'PUT', path: now.url ?? '', headers, body: blob.slice(now.received, now.bytes, ''), signal }
+/** The next bytes that the service lacks, with their hash. */
+async function part(blob: Blob, now: Upload, signal: AbortSignal | undefined) {
+  const begin = now.received
+  const end = Math.min(begin - (begin % partSize) + partSize, now.bytes)
+  const bytes = await blob.slice(begin, end).arrayBuffer()
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+  const headers = {
+    'content-type': 'application/octet-stream',
+    'content-range': end - begin < now.bytes ? `bytes ${begin}-${end - 1}/${now.bytes}` : undefined,
+    'content-digest': `sha-256=:${btoa(String.fromCharCode(...digest))}:`,
+  }
+  return { method: 'PUT', path: now.url ?? '', headers, body: new Blob([bytes]), signal }
 }
 
-/** The service has another part of the file than this side knows, as after a cut: that isn't final. */
+/** The service has another part of the file than this side knows, as after a cut, or got other bytes: that isn't final. */
 function elsewhere(error: unknown): unknown {
-  const known = error instanceof UnitaskError && error.status === 409 && error.details.some((row) => row.field === 'Content-Range')
+  const known = error instanceof UnitaskError && error.status === 409 && error.details.some((row) => notFinal.includes(row.field))
   return known ? new UnitaskError({ code: error.code, message: error.message, retryable: true }) : error
 }
 

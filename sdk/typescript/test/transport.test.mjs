@@ -111,11 +111,20 @@ function uploads(cuts) {
       return json(response, 409, refusal('INVALID_REQUEST', false, { details }))
     }
     let left = cuts.shift() ?? Infinity
+    if (left === 'damaged') {
+      request.resume()
+      const details = [{ field: 'Content-Digest', message: 'differs' }, { field: 'received', message: String(seen.file.length) }]
+      return json(response, 409, refusal('INVALID_REQUEST', false, { details }))
+    }
+    const part = createHash('sha256')
     for await (const chunk of request) {
       seen.file = Buffer.concat([seen.file, chunk.subarray(0, left)])
+      part.update(chunk)
       left -= chunk.length
       if (left <= 0) return request.destroy()
     }
+    assert.equal(request.headers['content-digest'], `sha-256=:${part.digest('base64')}:`)
+    if (seen.file.length < seen.announced.bytes) return json(response, 200, about(host))
     const right = createHash('sha256').update(seen.file).digest('hex') === seen.announced.sha256
     if (right) return json(response, 200, about(host))
     seen.file = Buffer.alloc(0)
@@ -142,6 +151,18 @@ test('an upload that is cut off twice, and one that is left and taken up', async
   assert.equal((await client.upload(file, { resume: upload })).state, 'complete')
   assert.ok(seen.file.equals(file))
   assert.equal(seen.creations, 1)
+})
+
+test('a part of an upload that is damaged is sent again alone', async (t) => {
+  const file = randomBytes((16 << 20) + 5)
+  const { seen, handler } = uploads([Infinity, 'damaged'])
+  const { client } = await served(t, handler)
+  const upload = await client.upload(file, { contentType: 'video/mp4' })
+  assert.equal(upload.state, 'complete')
+  assert.ok(seen.file.equals(file))
+  const size = file.length
+  const begins = ['0-8388607', '8388608-16777215', '8388608-16777215', '16777216-16777220']
+  assert.deepEqual(seen.puts, begins.map((range) => `bytes ${range}/${size}`))
 })
 
 test('an upload with another hash is refused', async (t) => {

@@ -26,7 +26,7 @@ _UPLOADS = _API + "/uploads"
 _HELD = 60  # seconds that the service may hold the answer to a creation
 _SILENCE = 45.0  # seconds without even a comment that end a stream
 _INLINE = 1 << 20  # bytes of media that go inside of a request; more is uploaded
-_PIECE = 8 << 20  # bytes of an upload's requests
+_PIECE = 8 << 20  # bytes of an upload's requests, which end at its multiples
 
 #: What media can be made of: bytes, a path, or a file that is open for reading and can be sought.
 Source = Union[bytes, str, "os.PathLike[str]", BinaryIO]
@@ -295,9 +295,17 @@ class Unitask(SyncCapabilities):
         return str(upload["artifact"])
 
     def _put(self, transport: Transport, address: str, file: _Opened, begin: int, stop: Stop) -> Any:
-        piece = file.read(begin, min(_PIECE, file.size - begin))
-        headers = {"Content-Range": f"bytes {begin}-{begin + len(piece) - 1}/{file.size}", "Content-Type": "application/octet-stream"}
-        return self._at(transport, "PUT", address, piece, headers, stop=stop)["upload"]
+        piece = file.read(begin, min(_PIECE - begin % _PIECE, file.size - begin))
+        headers = {
+            "Content-Range": f"bytes {begin}-{begin + len(piece) - 1}/{file.size}",
+            "Content-Digest": f"sha-256=:{b64encode(hashlib.sha256(piece).digest()).decode()}:",
+            "Content-Type": "application/octet-stream",
+        }
+        try:
+            return self._at(transport, "PUT", address, piece, headers, stop=stop)["upload"]
+        except _errors.APIError as e:
+            e.retryable = e.retryable or _refused(e) == "Content-Digest"  # it was damaged on its way
+            raise
 
     def _at(
         self, transport: Transport, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None, *, stop: Stop
@@ -476,7 +484,12 @@ def _checked(answer: Answer, idempotency_key: str | None) -> Any:
 
 def _elsewhere(e: _errors.UnitaskError) -> bool:
     """Whether the service has other bytes of an upload than those before the ones that were sent."""
-    return isinstance(e, _errors.APIError) and e.status == 409 and e.details[:1] != [] and e.details[0]["field"] == "Content-Range"
+    return isinstance(e, _errors.APIError) and _refused(e) == "Content-Range"
+
+
+def _refused(e: _errors.APIError) -> str:
+    """What is wrong with bytes that the service didn't take, "" for any other error."""
+    return str(e.details[0]["field"]) if e.status == 409 and e.details else ""
 
 
 def _path(task_id: str) -> str:
