@@ -40,7 +40,7 @@ func keysListRun(ctx context.Context, t *terminal, o *keysListOptions) error {
 func listKeys(t *terminal, keys []api.Key, now time.Time) error {
 	b := table{
 		header: []string{"ID", "NAME", "ACCOUNT", "MODE", "KEY", "SCOPES", "STATE", "LAST USED", "LIMITS"},
-		spare:  []string{"KEY", "LAST USED", "ACCOUNT", "SCOPES"},
+		spare:  []string{"ACCOUNT", "SCOPES", "LIMITS", "LAST USED", "KEY"}, // the last two tell keys apart
 	}
 	for _, k := range keys {
 		b.row(same(k.ID), same(k.Name), same(cmp.Or(k.Account, "-")), same(string(k.Mode)),

@@ -21,7 +21,7 @@ func TestKeysFitTheTerminal(t *testing.T) {
 		Limits: api.Limits{CreatesPerMinute: 60, OpenTasks: 5, Budget: "5", BudgetPeriod: "day"},
 	}
 	for width, want := range map[int][]string{
-		80:  {k.ID, "STATE", "ends in 90d", "60/min 5 open $5/day"},
+		80:  {k.ID, "STATE", "…a1b2", "ends in 90d"},
 		200: {k.ID, "ACCOUNT", "…a1b2", "audio.transcribe", "ends in 90d", "60/min 5 open $5/day"},
 	} {
 		var out bytes.Buffer
@@ -39,5 +39,27 @@ func TestKeysFitTheTerminal(t *testing.T) {
 				t.Errorf("%d columns: no %q in\n%s", width, text, out.String())
 			}
 		}
+	}
+}
+
+// TestKeysAreToldApart: of keys without limits a narrow terminal shows their ends and when they were used.
+func TestKeysAreToldApart(t *testing.T) {
+	now := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+	k := api.Key{
+		ID: task.NewID(task.PrefixKey, now), Name: "console", Account: "default", Mode: task.Test, Hint: "QhHn",
+		LastUsedAt: &api.Timestamp{Time: now.Add(-3 * time.Hour)},
+	}
+	var out bytes.Buffer
+	term := &terminal{out: &out, outTTY: true, style: newStyles(&out), width: func() int { return 80 }}
+	if err := listKeys(term, []api.Key{k}, now); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"KEY", "…QhHn", "LAST USED", "3h"} {
+		if !strings.Contains(out.String(), text) {
+			t.Errorf("no %q in\n%s", text, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "LIMITS") {
+		t.Errorf("a column of dashes is shown:\n%s", out.String())
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -64,8 +65,8 @@ func (b *table) widths() []int {
 	return widths
 }
 
-// fit makes the lines at most width wide: it drops the spare columns, then shortens from left to right those after
-// the first, which holds the copied id.
+// fit makes the lines at most width wide: it drops the spare columns, those without a value first, then shortens from
+// left to right those after the first, which holds the copied id.
 func (b *table) fit(width int) {
 	over := func(widths []int) int {
 		total := 2 * (len(widths) - 1)
@@ -74,15 +75,13 @@ func (b *table) fit(width int) {
 		}
 		return total - width
 	}
-	for _, name := range b.spare {
+	spare := slices.Clone(b.spare)
+	slices.SortStableFunc(spare, func(x, y string) int { return cmp.Compare(b.values(x), b.values(y)) })
+	for _, name := range spare {
 		if over(b.widths()) <= 0 {
 			return
 		}
-		at := slices.Index(b.header, name)
-		b.header = slices.Delete(b.header, at, at+1)
-		for i := range b.rows {
-			b.rows[i] = slices.Delete(b.rows[i], at, at+1)
-		}
+		b.drop(name)
 	}
 	const least = 6 // characters of a shortened cell that still say something
 	widths := b.widths()
@@ -93,6 +92,26 @@ func (b *table) fit(width int) {
 		for i := range r {
 			r[i].human = ansi.Truncate(oneLine(r[i].human), widths[i], "…")
 		}
+	}
+}
+
+// values is 0 for a column whose cells are all empty or dashes, else 1.
+func (b *table) values(name string) int {
+	at := slices.Index(b.header, name)
+	for _, r := range b.rows {
+		if strings.Trim(r[at].human, "-–") != "" {
+			return 1
+		}
+	}
+	return 0
+}
+
+// drop removes a column.
+func (b *table) drop(name string) {
+	at := slices.Index(b.header, name)
+	b.header = slices.Delete(b.header, at, at+1)
+	for i := range b.rows {
+		b.rows[i] = slices.Delete(b.rows[i], at, at+1)
 	}
 }
 
