@@ -15,8 +15,14 @@ import (
 	"unitask/internal/form"
 )
 
-// Command writes the request as a command of this program. It fails if the request isn't JSON.
+// Command writes the request as a command of this program, for the service that its reader uses. It fails if the
+// request isn't JSON.
 func Command(fields []catalog.Field, req api.CreateRequest) (string, error) {
+	return CommandAt("", fields, req)
+}
+
+// CommandAt is Command for the service at an address, "" for the one that the reader uses.
+func CommandAt(baseURL string, fields []catalog.Field, req api.CreateRequest) (string, error) {
 	words := []string{"unitask run " + Word(req.Capability)}
 	primary, _ := form.Primary(fields)
 	for _, group := range []struct {
@@ -35,6 +41,9 @@ func Command(fields []catalog.Field, req api.CreateRequest) (string, error) {
 				words = append(words, member(f, v, f.Name == primary.Name && group.name == catalog.GroupInput)...)
 			}
 		}
+	}
+	if baseURL != "" {
+		words = append(words, "--base-url "+Word(baseURL))
 	}
 	return strings.Join(words, " "), nil
 }

@@ -186,6 +186,25 @@ func TestCommand(t *testing.T) {
 	}
 }
 
+// TestCommandAt: a command for a service names its address.
+func TestCommandAt(t *testing.T) {
+	directory, err := catalog.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := directory.Get("text.chat")
+	for base, want := range map[string]string{
+		"":                           `unitask run text.chat hi`,
+		"https://ai.example.org/a":   `unitask run text.chat hi --base-url https://ai.example.org/a`,
+		"https://ai.example.org/a b": `unitask run text.chat hi --base-url "https://ai.example.org/a b"`,
+	} {
+		got, err := snippet.CommandAt(base, c.Fields(), api.CreateRequest{Capability: "text.chat", Input: json.RawMessage(`{"prompt":"hi"}`)})
+		if err != nil || got != want {
+			t.Errorf("got  %s\nwant %s, %v", got, want, err)
+		}
+	}
+}
+
 func TestShort(t *testing.T) {
 	long := strings.Repeat("A", 300)
 	req := request(t, map[string]any{

@@ -9,6 +9,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/fault"
+	"unitask/internal/snippet"
 )
 
 // expiresSoon is how long before its end a key is pointed out.
@@ -193,9 +194,16 @@ func (c *Console) handleKeyRotate(x exchange) error {
 	return c.showSecret(x, k)
 }
 
+// madeKey is the data of the page that shows a key.
+type madeKey struct {
+	api.Key
+	Service string // its address, as a word of a command
+}
+
 // showSecret leads to the one answer that holds a key.
 func (c *Console) showSecret(x exchange, k api.Key) error {
-	return c.showOnce(x, page{Name: "key-made", Section: "keys", Title: "Keep the key", Data: k})
+	made := madeKey{k, snippet.Word(c.base.String())}
+	return c.showOnce(x, page{Name: "key-made", Section: "keys", Title: "Keep the key", Data: made})
 }
 
 func (c *Console) handleKeyRevoke(x exchange) error {

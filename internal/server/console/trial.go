@@ -104,7 +104,7 @@ func (c *Console) snippets(fields []catalog.Field, req api.CreateRequest) ([]cod
 		name  string
 		write func() (string, error)
 	}{
-		{"CLI", func() (string, error) { return snippet.Command(fields, req) }},
+		{"CLI", func() (string, error) { return snippet.CommandAt(base, fields, req) }},
 		{"curl", func() (string, error) { return snippet.Curl(base, rand.Text(), short, nil) }},
 		{"Go", func() (string, error) { return snippet.Go(base, short) }},
 		{"Python", func() (string, error) { return snippet.Python(base, short) }},
