@@ -30,10 +30,8 @@ import (
 // inspector judges every response of the suite: the published document, the request's id, the caching and the error's
 // shape, and that no text names a supplier.
 type inspector struct {
-	t         testing.TB
-	next      http.RoundTripper
-	openAI    bool // OpenAI's door is open
-	anthropic bool // or Anthropic's
+	t    testing.TB
+	next http.RoundTripper
 }
 
 // contract is the published document, ready to validate with.
@@ -83,9 +81,9 @@ func (i *inspector) RoundTrip(req *http.Request) (*http.Response, error) {
 	where := req.Method + " " + req.URL.Path + " " + resp.Status
 	judged := asAPI(req)
 	problems := leaks(req, resp, body)
-	if i.openAI && strings.HasPrefix(req.URL.Path, openai.Root) {
+	if strings.HasPrefix(req.URL.Path, openai.Root) {
 		problems = append(problems, ofOpenAI(req, resp, body)...)
-	} else if i.anthropic && strings.HasPrefix(req.URL.Path, anthropic.Root) {
+	} else if strings.HasPrefix(req.URL.Path, anthropic.Root) {
 		problems = append(problems, ofAnthropic(req, resp, body)...)
 	} else {
 		problems = slices.Concat(problems, common(judged, resp, body), valid(judged, resp, body))

@@ -194,12 +194,14 @@ func TestOpenAIRefuses(t *testing.T) {
 	}
 }
 
-// TestOpenAIIsOff answers as at any unknown path unless the settings open the door.
+// TestOpenAIIsOff: a closed door says in OpenAI's shape, to anybody, which setting opens it.
 func TestOpenAIIsOff(t *testing.T) {
 	w := newWorld(t, options{})
 	for _, path := range []string{openai.PathModels, openai.PathChat, openai.Root} {
-		if r := w.do(request{path: path, key: w.test}); r.StatusCode != http.StatusNotFound || r.error(t).Error.Code != fault.NotFound {
-			t.Errorf("%s: %s", path, r.Status)
+		for _, key := range []string{w.test, ""} {
+			if r := w.do(request{path: path, key: key}); r.StatusCode != http.StatusNotFound || !strings.Contains(string(r.body), "doors: [openai]") {
+				t.Errorf("%s: %s %s", path, r.Status, r.body)
+			}
 		}
 	}
 }

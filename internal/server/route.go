@@ -175,15 +175,27 @@ func (m methods) dispatch(x *exchange) error {
 		WithAspect(fault.AspectMethod)
 }
 
-// notFound answers every path that no route takes. Below apiRoot it asks for the key first, so that strangers learn
-// no paths.
+// notFound answers every path that no route takes. Below apiRoot and at an open door it asks for the key first, so that
+// strangers learn no paths.
 func (s *Server) notFound(x *exchange) error {
 	unknown := func(*exchange) error { return fault.New(fault.NotFound, "there is nothing at this path") }
-	if strings.HasPrefix(x.r.URL.Path, apiRoot) || s.openAI != nil && strings.HasPrefix(x.r.URL.Path, openai.Root) {
-		return s.limited(s.keyHolder, gate.Creates, unknown)(x)
-	}
-	if s.anthropic != nil && strings.HasPrefix(x.r.URL.Path, anthropic.Root) {
+	path := x.r.URL.Path
+	switch {
+	case strings.HasPrefix(path, openai.Root) && s.openAI == nil:
+		return closedDoor("OpenAI", "openai")
+	case strings.HasPrefix(path, anthropic.Root) && s.anthropic == nil:
+		return closedDoor("Anthropic", "anthropic")
+	case strings.HasPrefix(path, anthropic.Root):
 		return s.limited(s.anthropic.holder, gate.Creates, unknown)(x)
+	case strings.HasPrefix(path, apiRoot), strings.HasPrefix(path, openai.Root):
+		return s.limited(s.keyHolder, gate.Creates, unknown)(x)
+	default:
+		return unknown(x)
 	}
-	return unknown(x)
+}
+
+// closedDoor tells a program written for another interface why it isn't served, and the operator how it would be.
+func closedDoor(maker, name string) error {
+	return fault.Newf(fault.NotFound, "the door for %s's libraries is closed on this server; doors: [%s] in its settings, or UNITASK_DOORS=%s, opens it",
+		maker, name, name)
 }

@@ -145,13 +145,13 @@ func New(c Config) (*Server, error) {
 	s.onRequest, s.console, s.operator, s.tools = c.OnRequest, c.Console, c.Operator, c.Tools
 	s.uploads, s.paces, s.webhooks = c.Uploads, newPaces(s.now), c.Webhooks
 	way := &doorway{s, door.NewUndelivered(s.now)}
+	first, second := &openAI{way}, &anthropicDoor{way}
+	s.foreign = append(s.foreign, first.failForeign, second.failForeign) // a closed door's errors have its shape too
 	if c.OpenAI {
-		s.openAI = &openAI{way}
-		s.foreign = append(s.foreign, s.openAI.failForeign)
+		s.openAI = first
 	}
 	if c.Anthropic {
-		s.anthropic = &anthropicDoor{way}
-		s.foreign = append(s.foreign, s.anthropic.failForeign)
+		s.anthropic = second
 	}
 	s.SetDoorModels(c.DoorModels)
 	s.route()
