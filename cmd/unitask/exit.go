@@ -150,7 +150,7 @@ func describe(err error) string {
 		return f.Message
 	}
 	if f.Code == fault.Unauthenticated {
-		return fmt.Sprintf("the service doesn't take this key: it is mistyped, unknown, revoked or expired (%s)", f.Code)
+		return fmt.Sprintf("%s (%s)", hint.RefusedKey, f.Code)
 	}
 	if f.Code == fault.IdempotencyConflict && f.TaskID != "" {
 		return fmt.Sprintf("the idempotency key belongs to another request, that of %s (%s)", f.TaskID, f.Code)

@@ -1,6 +1,10 @@
 // Package hint has the errors that come with a next step: a command to give, a setting to change.
 package hint
 
+// RefusedKey is how commands and the dashboard say that the service refuses the key that it was called with: the
+// service's own words, which show how a key is sent, are for programs.
+const RefusedKey = "the service doesn't take this key: it is mistyped, unknown, revoked or expired"
+
 // Error is an error with the step that resolves it.
 type Error struct {
 	Err  error

@@ -13,8 +13,8 @@ import (
 
 // TestHints: wherever the dashboard shows an error it shows the remedy, until the next key.
 func TestHints(t *testing.T) {
-	refused := &client.Error{Fault: fault.New(fault.Unauthenticated, "no such key"), RequestID: "req_1"}
-	const says, words = "hint: what helps about UNAUTHENTICATED", "UNAUTHENTICATED: no such key (request req_1)"
+	refused := &client.Error{Fault: fault.New(fault.Unauthenticated, "a valid API key is required"), RequestID: "req_1"}
+	const says, words = "hint: what helps about UNAUTHENTICATED", "UNAUTHENTICATED: the service"
 	for name, lead := range map[string]func(r *testDashboard, service *fake){
 		"directory": func(r *testDashboard, service *fake) {
 			r.pass(3 * time.Second)
@@ -63,7 +63,7 @@ func TestHints(t *testing.T) {
 					r := newTestDashboard(t, service)
 					r.resize(size[0], size[1])
 					lead(r, service)
-					r.shows(words[:28], says)
+					r.shows(words, says)
 				})
 			})
 		}

@@ -12,6 +12,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/fault"
+	"unitask/internal/hint"
 )
 
 // screen is a full-screen view.
@@ -210,7 +211,11 @@ func (m *Model) fail(words string, err error) { m.said = notice{words, true, m.c
 // words describes an error in one line; the code stands before the message.
 func words(err error) string {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
-		return line(string(f.Code)+": "+f.Message) + requestOf(err)
+		message := f.Message
+		if f.Code == fault.Unauthenticated {
+			message = hint.RefusedKey
+		}
+		return line(string(f.Code)+": "+message) + requestOf(err)
 	}
 	if unanswered(err) {
 		return "no answer from the server"
