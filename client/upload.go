@@ -89,6 +89,7 @@ type upload struct {
 	size     int64
 	parts    map[int64][]byte // the hashes of its parts, by where they begin
 	flowing  bool             // the last part arrived
+	cut      bool             // the last try was cut off, perhaps by a proxy that answered, or refused before its bytes
 	target   string           // the signed URL
 	where    string           // its host, for errors
 	progress func(sent int64)
@@ -141,12 +142,12 @@ func (u *upload) run(ctx context.Context) error {
 		case err == nil && u.done():
 			return nil
 		case err == nil && u.answer.Upload.Received > before:
-			failures, u.flowing = 0, true
+			failures, u.flowing, u.cut = 0, true, false
 			continue
 		case err == nil:
 			err = unreachable(u.where, errShort)
 		}
-		u.flowing = false
+		u.flowing, u.cut = false, refusedField(err) != "Content-Digest"
 		pause, again := retryPause(err, failures)
 		switch refusedField(err) {
 		case "Content-Range":
@@ -214,7 +215,8 @@ func (u *upload) send(ctx context.Context) error {
 	if !u.flowing {
 		req.Header.Set("Expect", "100-continue") // a refusal comes before the bytes
 	}
-	if sum := u.parts[at]; sum != nil {
+	// Of a part without its hash the service keeps what arrives before a cut: a line that is cut often gets on all the same.
+	if sum := u.parts[at]; sum != nil && !u.cut {
 		req.Header.Set("Content-Digest", "sha-256=:"+base64.StdEncoding.EncodeToString(sum)+":")
 	}
 	req.Header.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", at, at+length-1, u.size))

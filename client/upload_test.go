@@ -78,7 +78,10 @@ func (s *store) take(r *http.Request, most int64) (*http.Response, error) {
 		most = s.size
 	}
 	raw, err := io.ReadAll(io.LimitReader(r.Body, most))
-	if says := r.Header.Get("Content-Digest"); says != "" && err == nil && int64(len(raw)) == r.ContentLength {
+	if says := r.Header.Get("Content-Digest"); says != "" {
+		if err != nil || int64(len(raw)) < r.ContentLength {
+			return nil, io.ErrUnexpectedEOF
+		}
 		sum := sha256.Sum256(raw)
 		if says != "sha-256=:"+base64.StdEncoding.EncodeToString(sum[:])+":" {
 			return conflict("Content-Digest", len(s.received)), nil
@@ -160,11 +163,11 @@ func TestUpload(t *testing.T) {
 		puts   string // where each began
 	}{
 		"at once":           {nil, "0 65536"},
-		"five cuts":         {[]storeTrouble{cutAfter(1), cutAfter(299), cutAfter(0), cutAfter(99_600), cutAfter(99)}, "0 1 300 300 99900 99999"},
+		"five cuts":         {[]storeTrouble{cutAfter(1), cutAfter(299), cutAfter(0), cutAfter(99_600), cutAfter(99)}, "0 0 299 299 99899 99998"},
 		"full for a moment": {[]storeTrouble{full}, "0 0 65536"},
 		"an answer lost":    {[]storeTrouble{unheard}, "0 65536"},
 		"the last one lost": {[]storeTrouble{cutAfter(65536), unheard}, "0 65536"},
-		"bytes lost there":  {[]storeTrouble{cutAfter(500), forgets}, "0 500 10"},
+		"bytes lost there":  {[]storeTrouble{cutAfter(0), cutAfter(500), forgets}, "0 0 500 10"},
 		"damaged":           {[]storeTrouble{damaged, nothing, damaged, damaged}, "0 0 65536 65536 65536"},
 		"begun before":      {[]storeTrouble{begun}, "0 70000"},
 	} {

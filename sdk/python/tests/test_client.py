@@ -244,9 +244,9 @@ class Faults(unittest.TestCase):
         client, proxy = self.through("pass", "flip:2500000", "pass")
         signed, put, begins = _client._signed, Unitask._put, []
 
-        def counted(self, transport, address, file, begin, stop):
+        def counted(self, transport, address, file, begin, cut, stop):
             begins.append(begin)
-            return put(self, transport, address, file, begin, stop)
+            return put(self, transport, address, file, begin, cut, stop)
 
         with (
             mock.patch.object(_client, "_PIECE", 1 << 20),

@@ -48,11 +48,14 @@ export async function upload(
   }
   let now = told(await begin(transport, blob, options))
   const tries = new Tries()
+  let cut = false
   while (now.state !== 'complete') {
     const known = now.received
     try {
-      now = told(await transport.once(await part(blob, now, signal), uploadIn))
+      now = told(await transport.once(await part(blob, now, cut, signal), uploadIn))
+      cut = false
     } catch (error) {
+      cut = !(error instanceof UnitaskError && error.details[0]?.field === 'Content-Digest')
       await transport.pause(tries.next(elsewhere(error)), error, signal)
       now = told(await uploaded(transport, now.artifact, signal))
     }
@@ -76,18 +79,22 @@ async function begin(transport: Transport, blob: Blob, options: UploadOptions): 
   return transport.send({ method: 'POST', path: uploadsPath, body, signal }, uploadIn)
 }
 
-/** The next bytes that the service lacks, with their hash. */
-async function part(blob: Blob, now: Upload, signal: AbortSignal | undefined) {
+/** The next bytes that the service lacks, with their hash. After a cut without it: what arrives before a further one is kept. */
+async function part(blob: Blob, now: Upload, cut: boolean, signal: AbortSignal | undefined) {
   const begin = now.received
   const end = Math.min(begin - (begin % partSize) + partSize, now.bytes)
   const bytes = await blob.slice(begin, end).arrayBuffer()
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
   const headers = {
     'content-type': 'application/octet-stream',
     'content-range': end - begin < now.bytes ? `bytes ${begin}-${end - 1}/${now.bytes}` : undefined,
-    'content-digest': `sha-256=:${btoa(String.fromCharCode(...digest))}:`,
+    'content-digest': cut ? undefined : await digest(bytes),
   }
   return { method: 'PUT', path: now.url ?? '', headers, body: new Blob([bytes]), signal }
+}
+
+async function digest(bytes: ArrayBuffer): Promise<string> {
+  const sum = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+  return `sha-256=:${btoa(String.fromCharCode(...sum))}:`
 }
 
 /** The service has another part of the file than this side knows, as after a cut, or got other bytes: that isn't final. */

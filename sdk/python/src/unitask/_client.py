@@ -277,12 +277,13 @@ class Unitask(SyncCapabilities):
             return str(upload["artifact"])
         address, transport = _signed(upload["url"])
         try:
-            retries = Retries(self._max_retries)
+            retries, cut = Retries(self._max_retries), False
             while upload["state"] != "complete":
                 before = upload["received"]
                 try:
-                    upload = self._put(transport, address, file, before, stop)
+                    upload, cut = self._put(transport, address, file, before, cut, stop), False
                 except _errors.UnitaskError as e:
+                    cut = not isinstance(e, _errors.APIError) or _refused(e) != "Content-Digest"
                     if not _elsewhere(e):
                         self._pause(e, retries, _Deadline(None), stop)
                     upload = self._again(lambda stop: self._at(transport, "GET", address, stop=stop)["upload"], stop)
@@ -294,13 +295,14 @@ class Unitask(SyncCapabilities):
             transport.close()
         return str(upload["artifact"])
 
-    def _put(self, transport: Transport, address: str, file: _Opened, begin: int, stop: Stop) -> Any:
+    def _put(self, transport: Transport, address: str, file: _Opened, begin: int, cut: bool, stop: Stop) -> Any:
         piece = file.read(begin, min(_PIECE - begin % _PIECE, file.size - begin))
         headers = {
             "Content-Range": f"bytes {begin}-{begin + len(piece) - 1}/{file.size}",
-            "Content-Digest": f"sha-256=:{b64encode(hashlib.sha256(piece).digest()).decode()}:",
             "Content-Type": "application/octet-stream",
         }
+        if not cut:  # without a hash, what arrives before a further cut is kept
+            headers["Content-Digest"] = f"sha-256=:{b64encode(hashlib.sha256(piece).digest()).decode()}:"
         try:
             return self._at(transport, "PUT", address, piece, headers, stop=stop)["upload"]
         except _errors.APIError as e:
