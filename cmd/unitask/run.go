@@ -55,6 +55,7 @@ const runExample = `  unitask run text.chat "Say hello" max_output_tokens=50
   unitask run text.chat "What is the weather in Lund?" tools=@tools.json
   git diff | unitask run text.chat "Write a commit message."
   unitask run audio.transcribe < talk.mp3
+  unitask run video.generate "waves" duration_seconds=8 --estimate
   unitask run text.chat "Say hello" --metadata team=search --metadata user=u-1042
   unitask run audio.transcribe @talk.mp3 format=srt -o talk.srt
   unitask run image.generate @prompts.txt --each size=640x480 -o pictures/
@@ -68,7 +69,7 @@ type runOptions struct {
 	idempotencyKey string
 	metadata       metadataFlag
 	noWait, dryRun bool
-	open           bool
+	open, estimate bool
 	each           bool
 	concurrency    int
 }
@@ -98,7 +99,11 @@ func newRunCmd(t *terminal) *cobra.Command {
 	cmd.Flags().BoolVar(&o.each, "each", false, "a task for each line of @FILE or -: a prompt, or a JSON object of fields")
 	cmd.Flags().IntVar(&o.concurrency, "concurrency", 4, "with --each: this `many` tasks at once")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the request as a curl command and send nothing")
+	cmd.Flags().BoolVar(&o.estimate, "estimate", false, "print the most that the task would cost, and make none")
 	o.clientFlags.add(cmd)
+	for _, other := range []string{"dry-run", "no-wait", "open", "output", "timeout", "idempotency-key", "each"} {
+		cmd.MarkFlagsMutuallyExclusive("estimate", other)
+	}
 	cmd.MarkFlagsMutuallyExclusive("no-wait", "output")
 	cmd.MarkFlagsMutuallyExclusive("no-wait", "timeout")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "json")
@@ -119,6 +124,8 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 	switch {
 	case o.dryRun:
 		return o.dryRunRun(ctx, t)
+	case o.estimate:
+		return o.estimateRun(ctx, t)
 	case o.each:
 		return o.eachRun(ctx, t)
 	}

@@ -17,6 +17,7 @@ const (
 	Root             = "/api/ai/v1"
 	PathCapabilities = Root + "/capabilities"
 	PathTasks        = Root + "/tasks"
+	PathEstimates    = Root + "/estimates"
 	PathUploads      = Root + "/uploads"
 	PathArtifacts    = "/artifacts/"
 	PathUploadBytes  = "/uploads/"

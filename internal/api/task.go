@@ -61,6 +61,17 @@ type Cost struct {
 	Amount   string `json:"amount"`   // decimal
 }
 
+// Estimate is the most that a request is charged, if it becomes a task.
+type Estimate struct {
+	Capability string    `json:"capability"`
+	Mode       task.Mode `json:"mode"`
+	AtMost     Cost      `json:"at_most"`
+	RequestID  string    `json:"request_id"`
+}
+
+// CostOf is an amount on the wire.
+func CostOf(m task.Money) Cost { return Cost{Currency: "USD", Amount: m.String()} }
+
 // TaskList is a page of tasks, newest first; NextCursor is null at the end.
 type TaskList struct {
 	Data       []Task  `json:"data"`
@@ -148,7 +159,7 @@ func fromArtifact(a task.Artifact, urlOf func(task.Artifact) string) Artifact {
 }
 
 func fromUsage(u task.Usage, cost task.Money) *Usage {
-	out := Usage{Work: WorkOf(u), Cost: Cost{Currency: "USD", Amount: cost.String()}}
+	out := Usage{Work: WorkOf(u), Cost: CostOf(cost)}
 	if u.Milliseconds > 0 {
 		out.Seconds = json.Number(strconv.FormatFloat(float64(u.Milliseconds)/1000, 'f', -1, 64))
 	}

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -87,6 +88,12 @@ func (c *Client) List(ctx context.Context, o ListOptions) (api.TaskList, error) 
 	}
 	page, _, err := do[api.TaskList](ctx, c.library, library.Call{Path: path})
 	return page, err
+}
+
+// Estimate returns the most that a request's task would be charged; no task is made.
+func (c *Client) Estimate(ctx context.Context, body []byte) (api.Estimate, error) {
+	e, _, err := do[api.Estimate](ctx, c.library, library.Call{Method: http.MethodPost, Path: api.PathEstimates, Body: json.RawMessage(body)})
+	return e, err
 }
 
 // Cancel asks the service to stop a task; asking again is a no-op.

@@ -230,14 +230,12 @@ func (g *Gateway) newTask(
 	ctx context.Context, c gate.Caller, req catalog.Request, checked *checked, s *Submission, waits bool,
 ) (*order, error) {
 	routes, entry := g.routes.Load(), checked.entry
-	req.Parameters = entry.FillDefaults(req.Parameters)
-	size := estimate(entry, len(checked.media), req.Input, req.Parameters)
-	price := routes.ListPrice(c.Key.Mode, req.Capability, size)
+	size, price, most := priced(routes, c.Key.Mode, &req, checked)
 	o := &order{size: size, request: supplier.NewRequest(entry, req.Input, req.Parameters), media: checked.media}
 	o.NewTask = store.NewTask{
 		ID: task.NewID(task.PrefixTask, g.now()), Scope: c.Scope(), KeyID: c.Key.ID, Capability: string(req.Capability),
 		Sync: entry.Mode == catalog.Sync && !s.Background, Input: req.Input, Parameters: req.Parameters, Deadline: entry.Deadline,
-		Price: price, Reserved: price.Most(routes.Bound(c.Key.Mode, req.Capability, size)),
+		Price: price, Reserved: most,
 	}
 	m, texts := g.moderation(c.Key.Mode, entry, req.Input)
 	spend := routes.Dearest(c.Key.Mode, req.Capability, size)
@@ -270,6 +268,29 @@ func (g *Gateway) newTask(
 	}, g.health)
 	o.First.Plans = routing.Plans(o.choices, passed)
 	return o, nil
+}
+
+// priced fills in the defaults of a checked request, and returns its size, its price and the most that it can come to.
+func priced(routes *routing.Table, mode task.Mode, req *catalog.Request, checked *checked) (size task.Usage, price task.Price, most task.Money) {
+	req.Parameters = checked.entry.FillDefaults(req.Parameters)
+	size = estimate(checked.entry, len(checked.media), req.Input, req.Parameters)
+	price = routes.ListPrice(mode, req.Capability, size)
+	return size, price, price.Most(routes.Bound(mode, req.Capability, size))
+}
+
+// Estimate checks a request as Create does, and returns its capability and the most that its task would be charged. It
+// keeps no record, counts for no budget and asks no supplier.
+func (g *Gateway) Estimate(ctx context.Context, c gate.Caller, body []byte) (catalog.Name, task.Money, error) {
+	req, _, refused := g.decode(body)
+	if refused != nil {
+		return "", 0, refused
+	}
+	checked, err := g.check(ctx, c, &req)
+	if err != nil {
+		return "", 0, err
+	}
+	_, _, most := priced(g.routes.Load(), c.Key.Mode, &req, checked)
+	return req.Capability, most, nil
 }
 
 // join waits with a task that stood under the key before this request.

@@ -35,6 +35,7 @@ func (s *Server) route() {
 	for pattern, route := range map[string]keyed{
 		api.PathCapabilities: {gate.Creates, methods{http.MethodGet: plain(s.handleCapabilities)}},
 		api.PathTasks:        {gate.Creates, methods{http.MethodGet: s.handleTaskList, http.MethodPost: plain(s.handleTaskCreate)}},
+		api.PathEstimates:    {gate.Creates, methods{http.MethodPost: plain(s.handleEstimate)}},
 		task:                 {gate.Reads, methods{http.MethodGet: plain(s.handleTaskGet)}},
 		task + "/cancel":     {gate.Reads, methods{http.MethodPost: plain(s.handleTaskCancel)}},
 		task + "/timeline":   {gate.Reads, methods{http.MethodGet: plain(s.handleTaskTimeline)}},

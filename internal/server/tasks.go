@@ -39,6 +39,21 @@ func (s *Server) handleTaskCreate(x *exchange) error {
 	return s.answerCreate(x, wait, &accepted)
 }
 
+// handleEstimate takes the same body as a creation, without a key of its own.
+func (s *Server) handleEstimate(x *exchange) error {
+	sub, err := s.submission(x, func(http.Header) (string, error) { return "", nil })
+	if err != nil {
+		return err
+	}
+	defer sub.Release()
+	name, most, err := s.gateway.Estimate(x.r.Context(), *x.caller, sub.Body)
+	if err != nil {
+		return err
+	}
+	s.respond(x, http.StatusOK, api.Estimate{Capability: string(name), Mode: x.caller.Key.Mode, AtMost: api.CostOf(most), RequestID: x.id})
+	return nil
+}
+
 // submission reads the headers and the body of a creation: the body after everything that can be seen without it.
 func (s *Server) submission(x *exchange, keyOf func(http.Header) (string, error)) (gateway.Submission, error) {
 	if err := checkMediaType(x.r.Header); err != nil {
