@@ -150,6 +150,9 @@ type RouteState struct {
 	Reason     string     `json:"reason,omitempty"`
 	Failures   int        `json:"failures"` // in a row
 	Until      *Timestamp `json:"until"`    // of the pause
+	// NeedsOperator says that the supplier refused the service's own key, balance or permission at this node, and gave no
+	// result since.
+	NeedsOperator bool `json:"needs_operator,omitempty"`
 }
 
 // The states of routes.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 	"time"
 
@@ -238,7 +239,7 @@ func (w *work) learn(route routing.Route, e *supplier.Error) {
 	}
 	switch {
 	case e.Operator:
-		w.g.health.PauseHere(route.ID(), operatorPause, fault.ProviderUnavailable, "tripped: needs the operator")
+		w.g.health.PauseHere(route.ID(), operatorPause, fault.ProviderUnavailable, needsOperator(e))
 		w.g.log.Error("a supplier refused the service's own key, balance or model", attrs...)
 	case e.Fault.Code == fault.CapacityExhausted && e.RetryAfter > 0:
 		w.g.health.Pause(route.ID(), e.RetryAfter, fault.CapacityExhausted, "cooling down")
@@ -248,6 +249,21 @@ func (w *work) learn(route routing.Route, e *supplier.Error) {
 	case e.Fault.Code == fault.ProviderUnavailable || e.Fault.Code == fault.ProviderTimeout:
 		w.g.health.Failed(route.ID(), w.t.Scope.Account)
 		w.g.log.Warn("an attempt failed", attrs...)
+	}
+}
+
+// needsOperator is the reason why a route waits for the operator, with what the supplier answered.
+func needsOperator(e *supplier.Error) string {
+	const tripped = "tripped: needs the operator"
+	switch e.Status {
+	case 0:
+		return tripped
+	case http.StatusUnauthorized:
+		return tripped + ": the supplier refuses the key (401)"
+	case http.StatusPaymentRequired:
+		return tripped + ": the supplier asks for a payment (402)"
+	default:
+		return fmt.Sprintf("%s: the supplier refuses the key, the balance or the model (%d)", tripped, e.Status)
 	}
 }
 

@@ -62,6 +62,12 @@ func routeOf(r routing.State) api.RouteState {
 	if r.Until.IsZero() {
 		out.Until = nil // its minute is full
 	}
+	if r.Refused != "" {
+		out.Reason, out.NeedsOperator = r.Refused, true
+		if out.State == api.RouteOpen {
+			out.State = api.RouteProbing // by the next request
+		}
+	}
 	if r.Accounts > 0 {
 		out.Reason += fmt.Sprintf(", for %d of the accounts", r.Accounts)
 	}

@@ -19,9 +19,17 @@ func TestRouteStates(t *testing.T) {
 		is   routing.State
 		want api.RouteState
 	}{
-		"well":        {routing.State{}, api.RouteState{State: api.RouteOpen}},
-		"for all":     {routing.State{Reason: "cooling down", Until: until}, api.RouteState{State: api.RoutePaused, Reason: "cooling down"}},
-		"for some":    {routing.State{Reason: "tripped", Accounts: 2, Until: until}, api.RouteState{State: api.RoutePaused, Reason: "tripped, for 2 of the accounts"}},
+		"well":     {routing.State{}, api.RouteState{State: api.RouteOpen}},
+		"for all":  {routing.State{Reason: "cooling down", Until: until}, api.RouteState{State: api.RoutePaused, Reason: "cooling down"}},
+		"for some": {routing.State{Reason: "tripped", Accounts: 2, Until: until}, api.RouteState{State: api.RoutePaused, Reason: "tripped, for 2 of the accounts"}},
+		"refused": {
+			routing.State{Reason: "needs the operator", Refused: "needs the operator", Until: until},
+			api.RouteState{State: api.RoutePaused, Reason: "needs the operator", NeedsOperator: true},
+		},
+		"refused, its rest is over": {
+			routing.State{Refused: "needs the operator"},
+			api.RouteState{State: api.RouteProbing, Reason: "needs the operator", NeedsOperator: true},
+		},
 		"minute full": {routing.State{Reason: "full"}, api.RouteState{State: api.RoutePaused, Reason: "full"}},
 	} {
 		t.Run(name, func(t *testing.T) {

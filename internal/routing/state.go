@@ -19,6 +19,7 @@ type State struct {
 	SupplierCap int
 	Failures    int       // in a row
 	Reason      string    // why requests are kept away; "" if they aren't
+	Refused     string    // the reason of this node's last PauseHere there, over or not, until a result
 	Accounts    int       // those whose requests alone are kept away; 0: everybody's are, or no one's
 	Until       time.Time // of a pause
 }
@@ -56,7 +57,10 @@ func (h *Health) describe(s *State, r *Route) {
 	if stands.here.until.After(s.Until) {
 		s.Until = stands.here.until
 	}
-	if s.Reason != "" {
+	if stands.here.halfOpen {
+		s.Refused = stands.here.reason
+	}
+	if s.Reason != "" || s.Refused != "" {
 		return
 	}
 	for account, own := range stands.own {
