@@ -16,7 +16,8 @@ disk, the keyring, the service, the key, the clock, and the suppliers of the ser
 Nothing is changed, and no key is shown.
 
 The exit code is 0 without a failure; else it is that of the first one, as any other command would end
-with it: 1 the settings or the data folder, 2 the command line or the profile, 4 the key, 8 unreachable.`
+with it: 1 the settings, the data folder or a supplier that refuses the server's key, 2 the command
+line or the profile, 4 the key, 8 unreachable.`
 
 const doctorExample = `  unitask doctor
   unitask doctor --base-url https://ai.example.org --json

@@ -47,11 +47,11 @@ func (d *diagnosis) server(ctx context.Context) {
 	if ok {
 		d.shared(ctx, settings)
 	}
-	running := d.running(ctx, dir)
+	running, states := d.running(ctx, dir)
 	if running == nil && ok {
 		running = d.wouldFind(ctx, settings, directory)
 	}
-	d.suppliers(running)
+	d.suppliers(running, states)
 }
 
 // settings reads them, and the directory, as serve would.
@@ -126,14 +126,14 @@ func (d *diagnosis) shared(ctx context.Context, c config.Config) {
 	}
 }
 
-// running asks the server on the data folder; nil without one.
-func (d *diagnosis) running(ctx context.Context, dir string) []api.SupplierStatus {
+// running asks the server on the data folder for its suppliers and how they stand; nil without a server.
+func (d *diagnosis) running(ctx context.Context, dir string) ([]api.SupplierStatus, []api.SupplierState) {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	admin, err := client.NewAdmin(dir)
 	if err != nil {
 		d.fail("server", err)
-		return nil
+		return nil, nil
 	}
 	info, err := admin.Info(ctx)
 	if _, away := errors.AsType[*client.UnreachableError](err); away {
@@ -142,11 +142,11 @@ func (d *diagnosis) running(ctx context.Context, dir string) []api.SupplierStatu
 			abs = dir
 		}
 		d.add(finding{Check: "server", Status: healthOff, Found: "none runs on " + abs, Hint: "unitask serve --data-dir " + snippet.Word(dir)})
-		return nil
+		return nil, nil
 	}
 	if err != nil {
 		d.fail("server", err)
-		return nil
+		return nil, nil
 	}
 	if own := readBuild().Version; info.Version != own && info.Version != unversioned {
 		d.warn("server", fmt.Sprintf("version %s runs here, this is %s", info.Version, own), "start the server anew to run this version")
@@ -157,7 +157,11 @@ func (d *diagnosis) running(ctx context.Context, dir string) []api.SupplierStatu
 		d.warn("database", fmt.Sprintf("%d rows couldn't be read and were set aside", info.Quarantined),
 			"stop the server, copy the folder, and unitask store check --repair --data-dir "+snippet.Word(dir)+" says what they are")
 	}
-	return info.Suppliers
+	states, err := admin.Suppliers(ctx)
+	if err != nil {
+		d.warn("suppliers", "how they stand isn't known: "+plain(err), "")
+	}
+	return info.Suppliers, states
 }
 
 // wouldFind is the suppliers that a server would find if it were started here and now.
@@ -170,17 +174,45 @@ func (d *diagnosis) wouldFind(ctx context.Context, c config.Config, directory *c
 	return s.Statuses
 }
 
-// suppliers lists who serves live keys, and why others don't.
-func (d *diagnosis) suppliers(all []api.SupplierStatus) {
+// suppliers lists who serves live keys, and why others don't: they weren't found, or refuse this server's key.
+func (d *diagnosis) suppliers(all []api.SupplierStatus, states []api.SupplierState) {
 	live := func(s api.SupplierStatus) bool { return s.Live && s.Name != "sandbox" }
 	if all != nil && !slices.ContainsFunc(all, live) {
 		d.warn("suppliers", "none is live: a live key has nothing to call", "set a supplier's key in the server's environment, or name it in the settings")
 	}
 	for _, s := range all {
+		i := slices.IndexFunc(states, func(state api.SupplierState) bool { return state.Name == s.Name })
+		if i >= 0 && d.refusing(states[i]) {
+			continue
+		}
 		status := healthOff
 		if s.Live {
 			status = healthOK
 		}
 		d.add(finding{Check: "supplier " + s.Name, Status: status, Found: s.About})
 	}
+}
+
+// refusing reports a supplier that refuses the server's key, balance or model: on all its routes a failure.
+func (d *diagnosis) refusing(s api.SupplierState) bool {
+	refused, approved, reason := 0, 0, ""
+	for _, r := range s.Routes {
+		if !r.Approved {
+			continue
+		}
+		if approved++; r.NeedsOperator {
+			refused, reason = refused+1, r.Reason
+		}
+	}
+	if refused == 0 {
+		return false
+	}
+	found := fmt.Sprintf("%s, on %d of its %d routes", reason, refused, approved)
+	const remedy = "check the key and its balance at the supplier; a key from the environment counts from the server's next start; unitask suppliers --routes shows what is refused"
+	if refused < approved {
+		d.warn("supplier "+s.Name, found, remedy)
+	} else {
+		d.fail("supplier "+s.Name, hint.With(errors.New(found), remedy))
+	}
+	return true
 }

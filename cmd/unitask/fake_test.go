@@ -347,6 +347,9 @@ func newFakeAdmin(baseURL string) http.Handler {
 			{Name: "sandbox", Live: true, About: "for test keys"}, {Name: "Groq", About: "GROQ_API_KEY is not set"},
 		}})
 	})
+	mux.HandleFunc("GET "+api.PathAdminSuppliers, func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusOK, api.SupplierList{Data: []api.SupplierState{}})
+	})
 	mux.HandleFunc("POST "+api.PathAdminSession, func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, http.StatusCreated, api.Key{Secret: fakeKey, Mode: task.Test})
 	})
