@@ -176,7 +176,7 @@ func (d *diagnosis) wouldFind(ctx context.Context, c config.Config, directory *c
 
 // suppliers lists who serves live keys, and why others don't: they weren't found, or refuse this server's key.
 func (d *diagnosis) suppliers(all []api.SupplierStatus, states []api.SupplierState) {
-	live := func(s api.SupplierStatus) bool { return s.Live && s.Name != "sandbox" }
+	live := func(s api.SupplierStatus) bool { return s.Live && s.Name != api.SandboxName }
 	if all != nil && !slices.ContainsFunc(all, live) {
 		d.warn("suppliers", "none is live: a live key has nothing to call", "set a supplier's key in the server's environment, or name it in the settings")
 	}

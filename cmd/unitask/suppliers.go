@@ -57,15 +57,39 @@ func suppliersRun(ctx context.Context, t *terminal, o *suppliersOptions) error {
 
 func listSuppliers(t *terminal, all []api.SupplierState) error {
 	b := table{
-		header: []string{"SUPPLIER", "STATE", "ROUTES", "IN FLIGHT", "OK", "FAILED", "MEAN", "SPENT TODAY", "ABOUT"},
+		header: []string{"SUPPLIER", "STATE", "ROUTES", "IN FLIGHT", "OK", "FAILED", "REJECTED", "MEAN", "SPENT TODAY", "ABOUT"},
 		spare:  []string{"ABOUT", "MEAN", "ROUTES"},
 	}
-	for _, s := range all {
-		spent := cell{human: "$" + s.Today.Cost, plain: s.Today.Cost}
-		b.row(same(s.Name), supplierState(t, s), same(strconv.Itoa(len(s.Routes))), inFlight(s), count(s.Today.OK),
-			count(s.Today.Failed+s.Today.Unknown), mean(s.Today), spent, same(s.About))
+	if !t.outTTY {
+		b.header = append(b.header, "REASON") // a person reads it below
 	}
-	return b.write(t)
+	for _, s := range all {
+		row := []cell{
+			same(s.Name), supplierState(t, s), same(strconv.Itoa(len(s.Routes))), inFlight(s), count(s.Today.OK),
+			count(s.Today.Failed + s.Today.Unknown), count(s.Today.Rejected), mean(s.Today), spent(s.Today.Cost, s.Sandbox()), same(s.About),
+		}
+		if !t.outTTY {
+			row = append(row, same(s.Refuses()))
+		}
+		b.row(row...)
+	}
+	if err := b.write(t); err != nil {
+		return err
+	}
+	for _, s := range all {
+		if reason := s.Refuses(); t.outTTY && reason != "" {
+			t.note("%s: %s; unitask doctor says what helps", printable(s.Name), printable(reason))
+		}
+	}
+	return nil
+}
+
+// spent is a supplier's charges; a person reads no amount of the sandbox's, which is no money.
+func spent(cost string, sandbox bool) cell {
+	if sandbox {
+		return cell{human: "–", plain: cost}
+	}
+	return cell{human: "$" + cost, plain: cost}
 }
 
 // supplierState says whether work goes to a supplier: on all its routes, some or no route.
@@ -80,6 +104,8 @@ func supplierState(t *terminal, s api.SupplierState) cell {
 		}
 	}
 	switch {
+	case s.Sandbox() && s.Live && open == approved:
+		return cell{human: "sandbox", plain: "sandbox", style: t.style.faint}
 	case s.Live && len(s.Routes) == 0: // its routes stand under names of their own
 		return cell{human: "live", plain: "live", style: t.style.good}
 	case !s.Live || approved == 0:

@@ -14,6 +14,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/hint"
 	"unitask/internal/shown"
+	"unitask/internal/task"
 )
 
 type usageOptions struct {
@@ -130,7 +131,7 @@ func listSpend(t *terminal, rows []api.SupplierUsage) error {
 	}
 	for _, r := range rows {
 		b.row(same(r.Supplier), same(string(r.Mode)), count(r.OK), count(r.Failed), count(r.Rejected), count(r.Unknown), mean(r),
-			cell{human: "$" + r.Cost, plain: r.Cost}, count(r.CostUnknown), count(r.Saved), cell{human: "$" + r.SavedCost, plain: r.SavedCost})
+			spent(r.Cost, r.Mode == task.Test), count(r.CostUnknown), count(r.Saved), cell{human: "$" + r.SavedCost, plain: r.SavedCost})
 	}
 	return b.write(t)
 }

@@ -140,6 +140,30 @@ type SupplierState struct {
 	Today    SupplierUsage `json:"today"`
 }
 
+// Refuses is why the supplier refuses the service's own key, balance or permission on one of its approved routes at
+// least; "" if it doesn't.
+func (s SupplierState) Refuses() string {
+	for _, r := range s.Routes {
+		if r.Approved && r.NeedsOperator {
+			return r.Reason
+		}
+	}
+	return ""
+}
+
+// Sandbox reports whether the supplier serves test keys: its work costs no money, whatever its prices are.
+func (s SupplierState) Sandbox() bool {
+	for _, r := range s.Routes {
+		if r.Mode != task.Test {
+			return false
+		}
+	}
+	return len(s.Routes) > 0 || s.Name == SandboxName
+}
+
+// SandboxName is the name under which the sandbox's suppliers are told of together.
+const SandboxName = "sandbox"
+
 // RouteState is a route as it stands now.
 type RouteState struct {
 	Capability string     `json:"capability"`

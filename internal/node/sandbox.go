@@ -57,7 +57,7 @@ func (s *Suppliers) addSandbox(box Sandboxes) {
 			})
 		}
 	}
-	s.Statuses = append(s.Statuses, api.SupplierStatus{Name: "sandbox", Live: true, About: fmt.Sprintf("for test keys: all %d capabilities", len(all))})
+	s.Statuses = append(s.Statuses, api.SupplierStatus{Name: api.SandboxName, Live: true, About: fmt.Sprintf("for test keys: all %d capabilities", len(all))})
 }
 
 func sandboxUnit(capability string) task.Unit {

@@ -24,16 +24,25 @@ func (c *Console) handleSuppliers(x exchange) error {
 	})
 }
 
-// supplierState is the worst that is true of a supplier's approved routes.
-func supplierState(s api.SupplierState) string {
-	state := "live"
+// pill is a state as it is shown, and the class of its colour.
+type pill struct{ Class, Text string }
+
+// supplierState is the worst that is true of a supplier's approved routes. The sandbox isn't live, however well it is.
+func supplierState(s api.SupplierState) pill {
 	if !s.Live {
-		return "off"
+		return pill{"off", "off"}
+	}
+	if s.Refuses() != "" {
+		return pill{"failed", "refused"}
+	}
+	state := "live"
+	if s.Sandbox() {
+		state = api.SandboxName
 	}
 	for _, r := range s.Routes {
 		if r.Approved && r.State != api.RouteOpen {
 			state = r.State
 		}
 	}
-	return state
+	return pill{state, state}
 }
