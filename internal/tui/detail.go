@@ -42,7 +42,7 @@ func (w *wrapped) of(s string, width int) []string {
 
 // Render draws the state, which stays, and the part of the page below that is scrolled to.
 func (d *detail) Render(c canvas, b taskCache, width, height int) string {
-	t, ok := b.all[d.id]
+	t, ok := b.get(d.id)
 	if !ok {
 		return message(c, width, "This task isn't there any more.", "Press esc.")
 	}
@@ -73,7 +73,7 @@ func (d *detail) head(c canvas, t api.Task, width int) string {
 
 // scroll moves the page; it needs to know how it is drawn.
 func (d *detail) scroll(k string, b taskCache, c canvas, width, height int) {
-	t, ok := b.all[d.id]
+	t, ok := b.get(d.id)
 	if !ok {
 		return
 	}

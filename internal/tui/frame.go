@@ -105,7 +105,7 @@ func (m *Model) title(c canvas) string {
 		}
 		return path
 	default:
-		return c.faint.Render("› ") + c.accent.Render(line(m.tasks.all[m.detail.id].Capability))
+		return c.faint.Render("› ") + c.accent.Render(line(m.known(m.detail.id).Capability))
 	}
 }
 

@@ -114,7 +114,7 @@ func (m *Model) openDetail(id string) tea.Cmd {
 	if l.phase == resting && !m.now.Before(l.started.Add(l.gap)) {
 		return tea.Batch(m.round(id), m.calls.timeline(id)) // a task that has ended is read once more: its URLs expire
 	}
-	return tea.Batch(m.calls.timeline(id), m.loadPictures(m.tasks.all[id]))
+	return tea.Batch(m.calls.timeline(id), m.loadPictures(m.known(id)))
 }
 
 func (m *Model) detailKey(k string) tea.Cmd {
@@ -157,17 +157,22 @@ func (m *Model) taskKey(k string) tea.Cmd {
 func (m *Model) shownTask() (api.Task, bool) {
 	switch m.screen {
 	case detailScreen:
-		t, ok := m.tasks.all[m.detail.id]
-		return t, ok
+		return m.tasks.get(m.detail.id)
 	case tasksScreen:
 		if rows := m.rows(); len(rows) > 0 {
-			return rows[m.table.index(rows)], true
+			return rows[m.table.index(rows)].Task, true
 		}
 	}
 	return api.Task{}, false
 }
 
-func (m *Model) rows() []api.Task { return m.table.rows(m.tasks, m.now) }
+// known returns a task, empty for one that isn't.
+func (m *Model) known(id string) api.Task {
+	t, _ := m.tasks.get(id)
+	return t
+}
+
+func (m *Model) rows() []*known { return m.table.rows(m.tasks, m.now) }
 
 // askCancel opens the question whether to cancel the task, if it still can be.
 func (m *Model) askCancel(t api.Task) {

@@ -93,12 +93,7 @@ func (m *Model) capability(word string) bool {
 			return true
 		}
 	}
-	for _, t := range m.tasks.all {
-		if t.Capability == word {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(m.tasks.capabilities(), word)
 }
 
 // look asks for the first page of the filter's tasks at once, unless one came before.

@@ -160,14 +160,16 @@ func (m *Model) created(msg createdMsg) tea.Cmd {
 			m.said = notice{hint: m.config.Hint(msg.err)}
 		}
 		if e, ok := errors.AsType[*fault.Error](msg.err); ok && e.TaskID != "" {
-			m.tasks.labels[e.TaskID], m.sent[e.TaskID] = msg.label, f.written()
+			m.tasks.label(e.TaskID, msg.label)
+			m.sent[e.TaskID] = f.written()
 			return m.again(e.TaskID, 0) // the task that failed, so that it is in the table
 		}
 		return nil
 	}
 	f.accepted()
 	m.answered()
-	m.tasks.labels[msg.task.ID], m.sent[msg.task.ID] = msg.label, f.written()
+	m.tasks.label(msg.task.ID, msg.label)
+	m.sent[msg.task.ID] = f.written()
 	m.notice(line(msg.capability)+" accepted", false)
 	if m.screen == formScreen && m.form == f {
 		m.screen, m.table.selected = tasksScreen, msg.task.ID

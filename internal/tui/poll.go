@@ -79,7 +79,7 @@ func (m *Model) due(msg dueMsg) tea.Cmd {
 	if l.phase != timed || l.turn != msg.turn {
 		return nil
 	}
-	if t, isTask := m.tasks.all[msg.loop]; isTask && t.State.Terminal() {
+	if t, isTask := m.tasks.get(msg.loop); isTask && t.State.Terminal() {
 		l.phase = resting
 		return nil
 	}
@@ -101,7 +101,7 @@ func (m *Model) round(name string) tea.Cmd {
 	case directoryLoop:
 		return m.calls.capabilities()
 	default:
-		if m.screen == detailScreen && m.detail.id == name && !l.plain && !m.tasks.all[name].State.Terminal() {
+		if m.screen == detailScreen && m.detail.id == name && !l.plain && !m.known(name).State.Terminal() {
 			return m.stream(name)
 		}
 		return m.calls.read(name, l.etag, (l.gap - roundTrip).Truncate(time.Second))
@@ -135,7 +135,7 @@ func (m *Model) answeredRead(msg readMsg) tea.Cmd {
 		l.gap = client.PollInterval(advised)
 	}
 	if msg.reading.NotModified {
-		return m.loadPictures(m.tasks.all[msg.id])
+		return m.loadPictures(m.known(msg.id))
 	}
 	l.etag = msg.reading.ETag
 	return m.learn(msg.reading.Task)
@@ -147,7 +147,7 @@ func (m *Model) failedRead(msg readMsg) tea.Cmd {
 		return m.again(msg.id, pause)
 	}
 	if fault.CodeOf(msg.err) == fault.NotFound {
-		delete(m.tasks.all, msg.id)
+		m.tasks.forget(msg.id)
 	}
 	m.loopOf(msg.id).refused = true
 	m.fail(words(msg.err), msg.err)
@@ -165,7 +165,7 @@ func (m *Model) learn(t api.Task) tea.Cmd {
 	if c.moved && m.screen == detailScreen && m.detail.id == t.ID {
 		cmds = append(cmds, m.calls.timeline(t.ID))
 	}
-	return tea.Batch(append(cmds, m.loadPictures(m.tasks.all[t.ID]))...)
+	return tea.Batch(append(cmds, m.loadPictures(m.known(t.ID)))...)
 }
 
 // keepReading starts the next rounds of the open tasks: of the one that is shown, then of those that weren't
@@ -173,11 +173,14 @@ func (m *Model) learn(t api.Task) tea.Cmd {
 func (m *Model) keepReading() tea.Cmd {
 	var waiting []string
 	busy := 0
-	for id, t := range m.tasks.all {
+	if _, goes := m.tasks.going[m.detail.id]; !goes && m.detail.id != "" && m.loopOf(m.detail.id).phase != resting {
+		busy++ // one that has ended and is read once more
+	}
+	for id := range m.tasks.going {
 		switch l := m.loopOf(id); {
 		case l.phase != resting:
 			busy++
-		case !t.State.Terminal() && !l.refused:
+		case !l.refused:
 			waiting = append(waiting, id)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"unitask/internal/api"
-	"unitask/internal/task"
 )
 
 // order is how the tasks are sorted; those that are equal stand newest first.
@@ -32,34 +31,37 @@ func (o order) String() string {
 }
 
 // rows returns the tasks that the filter leaves, in the table's order.
-func (t *table) rows(b taskCache, now time.Time) []api.Task {
-	rows := make([]api.Task, 0, len(b.all))
+func (t *table) rows(b taskCache, now time.Time) []*known {
+	rows := make([]*known, 0, len(b.newest))
 	words := strings.Fields(strings.ToLower(t.filter))
-	for _, one := range b.all {
-		if t.holds(one.ID, b) && t.matches(one, b.labels[one.ID], words) {
+	for _, one := range b.newest {
+		if t.holds(one.ID, b) && t.matches(one, words) {
 			rows = append(rows, one)
 		}
 	}
-	slices.SortFunc(rows, func(x, y api.Task) int {
-		newest := cmp.Or(y.CreatedAt.Compare(x.CreatedAt.Time), cmp.Compare(y.ID, x.ID))
-		return cmp.Or(t.order.compare(x, y, now), newest)
-	})
+	if t.order != newestFirst {
+		slices.SortFunc(rows, func(x, y *known) int {
+			if c := t.order.compare(x, y, now); c != 0 {
+				return c
+			}
+			return byAge(x, y)
+		})
+	}
 	return rows
 }
 
-func (o order) compare(x, y api.Task, now time.Time) int {
+func (o order) compare(x, y *known, now time.Time) int {
 	switch o {
 	case oldestFirst:
-		return cmp.Or(x.CreatedAt.Compare(y.CreatedAt.Time), cmp.Compare(x.ID, y.ID))
+		return byAge(y, x)
 	case byState:
-		states := task.States()
-		return cmp.Compare(slices.Index(states, x.State), slices.Index(states, y.State))
+		return cmp.Compare(x.rank, y.rank)
 	case byCapability:
 		return cmp.Compare(x.Capability, y.Capability)
 	case byTime:
-		return cmp.Compare(elapsed(y, now), elapsed(x, now))
+		return cmp.Compare(elapsed(y.Task, now), elapsed(x.Task, now))
 	case byCost:
-		return cmp.Compare(amount(y), amount(x))
+		return cmp.Compare(y.amount, x.amount)
 	default:
 		return 0
 	}
@@ -79,13 +81,7 @@ func amount(t api.Task) float64 {
 
 // matches reports whether a task has the query's state and capability, and whether each other word is in its shown
 // text or in its id.
-func (t *table) matches(one api.Task, label string, words []string) bool {
-	if len(words) == 0 {
-		return true
-	}
-	shown := strings.ToLower(strings.Join([]string{
-		line(string(one.State)), line(one.Capability), what(one, label), label, line(one.ID), line(string(one.Mode)),
-	}, "\n"))
+func (t *table) matches(one *known, words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool {
 		switch w {
 		case string(t.query.State):
@@ -93,7 +89,7 @@ func (t *table) matches(one api.Task, label string, words []string) bool {
 		case t.query.Capability:
 			return one.Capability != w
 		default:
-			return !strings.Contains(shown, w)
+			return !strings.Contains(one.text, w)
 		}
 	})
 }

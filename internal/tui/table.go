@@ -21,8 +21,8 @@ type table struct {
 	pages    int // how many more are read before the next key
 }
 
-func (t *table) index(rows []api.Task) int {
-	return max(0, slices.IndexFunc(rows, func(r api.Task) bool { return r.ID == t.selected }))
+func (t *table) index(rows []*known) int {
+	return max(0, slices.IndexFunc(rows, func(r *known) bool { return r.ID == t.selected }))
 }
 
 // Render draws the rows around the selected one.
@@ -43,18 +43,17 @@ func (t *table) Render(c canvas, b taskCache, width, height int) string {
 	at := t.index(rows)
 	first := firstShown(at, len(rows), height-1)
 	for i := first; i < min(first+height-1, len(rows)); i++ {
-		lines = append(lines, t.row(c, columns, rows[i], b.labels[rows[i].ID], i == at))
+		lines = append(lines, t.row(c, columns, rows[i].Task, b.labels[rows[i].ID], i == at))
 	}
 	return strings.Join(lines, "\n")
 }
 
 // taskColumns gives each column its width; in few columns the last ones go.
-func taskColumns(rows []api.Task, width int) []int {
+func taskColumns(rows []*known, width int) []int {
 	const state, took, bar, narrowest = 14, 6, 9, 14
 	capability, amount := 10, 4
 	for _, t := range rows {
-		capability = max(capability, cells(line(t.Capability)))
-		amount = max(amount, cells(cost(t)))
+		capability, amount = max(capability, t.capability), max(amount, t.cost)
 	}
 	capability, amount = min(capability, 24), min(amount, 12)
 	left := width - markWidth - state - took - 4
