@@ -36,7 +36,7 @@ func (m *Model) View() string {
 	case m.screen == directoryScreen:
 		body = m.directory.Render(c, m.width, height)
 	case m.screen == tasksScreen:
-		body = m.table.Render(c, m.tasks, m.width, height)
+		body = m.renderTasks(c, height)
 	case m.screen == formScreen && m.form.picker != nil:
 		body = m.form.picker.Render(c, m.width, height)
 	case m.screen == formScreen:

@@ -40,6 +40,7 @@ type Model struct {
 	form      *formPane             // the one shown
 	table     table
 	detail    detail
+	beside    detail // the selected task's, beside a wide table
 
 	tasks   taskCache
 	loops   map[string]*loop

@@ -39,7 +39,7 @@ func (t *table) Render(c canvas, b taskCache, width, height int) string {
 		return message(c, width, "No task yet.", "Press tab, choose a capability and send one.")
 	}
 	columns := taskColumns(rows, width)
-	lines := []string{c.faint.Render(row(columns, "STATE", "CAPABILITY", "TIME", "PROGRESS", "COST", "WHAT"))}
+	lines := []string{c.faint.Render(row(columns, "STATE", "CAPABILITY", "TIME", "PROGRESS", "COST", "AGE", "WHAT", "ID"))}
 	at := t.index(rows)
 	first := firstShown(at, len(rows), height-1)
 	for i := first; i < min(first+height-1, len(rows)); i++ {
@@ -48,9 +48,9 @@ func (t *table) Render(c canvas, b taskCache, width, height int) string {
 	return strings.Join(lines, "\n")
 }
 
-// taskColumns gives each column its width; in few columns the last ones go.
+// taskColumns gives each column its width; in few columns the last ones go, and in many there are two more.
 func taskColumns(rows []*known, width int) []int {
-	const state, took, bar, narrowest = 14, 6, 9, 14
+	const state, took, bar, narrowest, words = 14, 6, 9, 14, 30
 	capability, amount := 10, 4
 	for _, t := range rows {
 		capability, amount = max(capability, t.capability), max(amount, t.cost)
@@ -59,9 +59,15 @@ func taskColumns(rows []*known, width int) []int {
 	left := width - markWidth - state - took - 4
 	if left < capability+bar+amount+narrowest+6 {
 		capability = max(0, min(left, capability))
-		return []int{state, capability, took + max(0, left-capability), 0, 0, 0}
+		return []int{state, capability, took + max(0, left-capability), 0, 0, 0, 0, 0}
 	}
-	return []int{state, capability, took, bar, amount, left - capability - bar - amount - 6}
+	columns := []int{state, capability, took, bar, amount, 0, left - capability - bar - amount - 6, 0}
+	for _, more := range []struct{ at, width int }{{5, 4}, {7, 31}} { // the age and the id
+		if left := columns[6] - more.width - 2; left >= words {
+			columns[more.at], columns[6] = more.width, left
+		}
+	}
+	return columns
 }
 
 func (t *table) row(c canvas, columns []int, one api.Task, label string, selected bool) string {
@@ -71,7 +77,7 @@ func (t *table) row(c canvas, columns []int, one api.Task, label string, selecte
 	}
 	state := cut(sign(one.State)+" "+line(string(one.State)), columns[0])
 	drawn := row(
-		columns, state, line(one.Capability), took, progress(one, columns[3]), cost(one), what(one, label),
+		columns, state, line(one.Capability), took, progress(one, columns[3]), cost(one), age(one, c.now), what(one, label), line(one.ID),
 	)
 	if !selected {
 		// The row is plain text, so that its first cells can be painted in place.

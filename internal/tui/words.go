@@ -17,6 +17,21 @@ func elapsed(t api.Task, now time.Time) time.Duration {
 	return now.Sub(t.CreatedAt.Time).Truncate(time.Second)
 }
 
+// age is how long ago a task was created, in its largest unit.
+func age(t api.Task, now time.Time) string {
+	d := max(0, now.Sub(t.CreatedAt.Time))
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%dd", int(d.Hours()/24))
+	}
+}
+
 // cost shows a task's cost, "" if unknown.
 func cost(t api.Task) string {
 	if t.Usage == nil {
