@@ -65,7 +65,11 @@ func showResult(ctx context.Context, t *terminal, c *client.Client, done api.Tas
 	case o.asJSON || done.Output == nil:
 		return nil
 	}
-	return printOutput(t, done)
+	if err := printOutput(t, done); err != nil {
+		return err
+	}
+	t.showPictures(ctx, c, done)
+	return nil
 }
 
 // summarize shows its duration and cost on a terminal.

@@ -36,7 +36,7 @@ func Exits(ts *testscript.TestScript, neg bool, args []string) {
 
 // onTerminal names the variables of a script's environment for a program on a terminal.
 var onTerminal = []string{
-	"HOME", "NO_COLOR", "PATH", "TERM", "UNITASK_API_KEY", "UNITASK_BASE_URL", "UNITASK_CONFIG_DIR", "UNITASK_DATA_DIR",
+	"HOME", "NO_COLOR", "PATH", "TERM", "UNITASK_API_KEY", "UNITASK_BASE_URL", "UNITASK_CONFIG_DIR", "UNITASK_DATA_DIR", "UNITASK_IMAGES",
 	"UNITASK_OPERATOR_KEY", "UNITASK_PASSPHRASE", "UNITASK_PROFILE", "UNITASK_STATE_DIR",
 }
 
