@@ -192,7 +192,7 @@ func (d *Endpoints) Deliveries(ctx context.Context, h Holder, q store.DeliveryQu
 	}
 	list := api.DeliveryList{Data: make([]api.Delivery, 0, len(page.Deliveries))}
 	for _, one := range page.Deliveries {
-		if account.Allows(h.Scopes, one.Event.Capability) { // the endpoint may have told of more
+		if account.Allows(h.patterns(), one.Event.Capability) { // the endpoint may have told of more
 			list.Data = append(list.Data, deliveryOf(one))
 		}
 	}

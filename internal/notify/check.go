@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"unitask/internal/account"
-	"unitask/internal/api"
 	"unitask/internal/artifact"
 	"unitask/internal/fault"
 	"unitask/internal/store"
@@ -40,11 +39,8 @@ func known(err error) error {
 // check returns the fault of an endpoint that a holder makes or changes, and gives it the holder's capabilities if it
 // names none.
 func (d *Endpoints) check(h Holder, e *webhook.Endpoint) error {
-	if len(e.Capabilities) == 0 && len(h.Scopes) > 0 && !account.Allows(h.Scopes, "*") {
-		e.Capabilities = slices.DeleteFunc(slices.Clone(h.Scopes), func(p string) bool { return p == api.ScopeWebhooks })
-		if len(e.Capabilities) == 0 {
-			return fault.Invalid("capabilities", "none is in the scopes of this key, so no end of a task could be told")
-		}
+	if len(e.Capabilities) == 0 && !account.Allows(h.patterns(), "*") {
+		e.Capabilities = h.patterns()
 	}
 	if utf8.RuneCountInString(e.Description) > maxDescription || !utf8.ValidString(e.Description) {
 		return fault.Invalid("description", "must have at most "+strconv.Itoa(maxDescription)+" characters")
@@ -72,14 +68,11 @@ func (d *Endpoints) check(h Holder, e *webhook.Endpoint) error {
 
 // beyond returns the patterns that the holder's scopes don't cover; "*" for no pattern at all.
 func (h Holder) beyond(patterns []string) (out []string) {
-	if len(h.Scopes) == 0 {
-		return nil
-	}
 	if len(patterns) == 0 {
 		patterns = []string{"*"}
 	}
 	for _, p := range patterns {
-		if !account.Allows(h.Scopes, p) {
+		if !account.Allows(h.patterns(), p) {
 			out = append(out, p)
 		}
 	}

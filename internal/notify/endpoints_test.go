@@ -3,6 +3,7 @@ package notify_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -57,7 +58,6 @@ func TestCreateRefuses(t *testing.T) {
 		{"no pattern", holder, api.WebhookCreate{URL: "https://example.com/", Capabilities: []string{"image*"}}, "capabilities"},
 		{"beyond the key", images, api.WebhookCreate{URL: "https://example.com/", Capabilities: []string{"text.chat"}}, "capabilities"},
 		{"all beyond the key", images, api.WebhookCreate{URL: "https://example.com/", Capabilities: []string{"*"}}, "capabilities"},
-		{"a key for webhooks alone", notify.Holder{Scope: scope, Scopes: []string{"webhooks"}}, api.WebhookCreate{URL: "https://example.com/"}, "capabilities"},
 		{"a long description", holder, api.WebhookCreate{URL: "https://example.com/", Description: strings.Repeat("ä", 257)}, "description"},
 	}
 	for _, tt := range tests {
@@ -110,6 +110,31 @@ func TestScopedKey(t *testing.T) {
 	}
 	if _, err := d.Update(t.Context(), images, mine.ID, api.WebhookUpdate{Capabilities: &[]string{"*"}}); fault.CodeOf(err) != fault.InvalidRequest {
 		t.Errorf("widened: %v", err)
+	}
+}
+
+// TestKeyOfWebhooks: a key with the scope webhooks alone, of which no capability is, makes endpoints of all and sees each,
+// with all of its deliveries.
+func TestKeyOfWebhooks(t *testing.T) {
+	f := newFakeStore()
+	d := newEndpoints(t, f)
+	alone := notify.Holder{Scope: scope, Scopes: []string{"webhooks"}}
+	for _, capabilities := range [][]string{nil, {"*"}, {"text.chat", "image.*"}} {
+		made, err := d.Create(t.Context(), alone, api.WebhookCreate{URL: "https://example.com/", Capabilities: capabilities})
+		if err != nil || !slices.Equal(made.Capabilities, capabilities) {
+			t.Errorf("%v: %v %v", capabilities, made.Capabilities, err)
+		}
+	}
+	all, err := d.Create(t.Context(), holder, api.WebhookCreate{URL: "https://example.com/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.add(all.ID, "task_1.0")
+	if listed, err := d.List(t.Context(), alone); err != nil || len(listed) != 4 {
+		t.Errorf("%d listed, %v", len(listed), err)
+	}
+	if got, err := d.Deliveries(t.Context(), alone, store.DeliveryQuery{Scope: scope, Endpoint: all.ID}); err != nil || len(got.Data) != 1 {
+		t.Errorf("%d deliveries, %v", len(got.Data), err)
 	}
 }
 

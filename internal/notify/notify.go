@@ -11,9 +11,11 @@ import (
 	"context"
 	"log/slog"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
+	"unitask/internal/api"
 	"unitask/internal/store"
 	"unitask/internal/task"
 	"unitask/internal/webhook"
@@ -79,7 +81,12 @@ func (d *Endpoints) Close() {
 type Holder struct {
 	Scope  task.Scope
 	KeyID  string   // "" of a person
-	Scopes []string // of the key; empty: all capabilities
+	Scopes []string // of the key; empty, or webhooks alone: all capabilities
+}
+
+// patterns returns the holder's scopes of capabilities; empty: all.
+func (h Holder) patterns() []string {
+	return slices.DeleteFunc(slices.Clone(h.Scopes), func(p string) bool { return p == api.ScopeWebhooks })
 }
 
 // sees reports whether the endpoint tells of no capability that the holder may not call.

@@ -144,6 +144,10 @@ func TestWebhookActions(t *testing.T) {
 			}
 		}
 	}
+	alone := w.key(api.KeyCreate{Mode: task.Test, Scopes: []string{api.ScopeWebhooks}})
+	if got := w.do(request{path: api.PathWebhooks + one, key: alone}); got.StatusCode != http.StatusOK {
+		t.Errorf("a key of webhooks alone: %d %s", got.StatusCode, got.body)
+	}
 	if got := w.do(request{path: api.PathWebhooks, key: chat}); got.StatusCode != http.StatusNotFound {
 		t.Errorf("without the scope: %d", got.StatusCode)
 	}
