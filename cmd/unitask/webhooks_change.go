@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -134,18 +135,31 @@ func (o *webhooksUpdateOptions) check(cmd *cobra.Command) error {
 func newWebhooksRotateCmd(t *terminal) *cobra.Command {
 	var o webhookFlags
 	var overlap string
+	var now bool
 	cmd := newWebhookCmd("rotate ID", "Give a webhook a new secret and show it, this once",
 		"  unitask webhooks rotate "+webhookExample+" --overlap 1h", &o, func(ctx context.Context) error {
 			var req api.WebhookRotate
-			if overlap != "" {
+			switch {
+			case now:
+				req.KeepOldForSeconds = new(int64(0))
+			case overlap != "":
 				life, err := parseLife("--overlap", overlap)
 				if err != nil {
 					return err
 				}
 				req.KeepOldForSeconds = new(int64(life / time.Second))
 			}
-			return onWebhook(ctx, t, &o, func(c *client.Client) (api.Webhook, error) { return c.RotateWebhook(ctx, o.id, req) }, t.showWebhookSecret)
+			err := onWebhook(ctx, t, &o, func(c *client.Client) (api.Webhook, error) { return c.RotateWebhook(ctx, o.id, req) }, t.showWebhookSecret)
+			if e, ok := errors.AsType[*client.Error](err); ok && e.Status == http.StatusConflict {
+				return hint.With(err, "wait until then; or --now ends the old secrets at once")
+			}
+			return err
 		})
+	cmd.Long = `Give a webhook a new secret and show it, this once.
+
+Until the overlap is over each request is signed by the old one too. Until then another rotation needs --now.`
 	cmd.Flags().StringVar(&overlap, "overlap", "", "how long the old secret signs too, a `time` such as 1h; without, a day")
+	cmd.Flags().BoolVar(&now, "now", false, "no old secret signs from now on, as after a leak")
+	cmd.MarkFlagsMutuallyExclusive("overlap", "now")
 	return cmd
 }

@@ -133,7 +133,8 @@ func (d *Endpoints) Delete(ctx context.Context, h Holder, id string) error {
 	return known(d.Store.DeleteEndpoint(ctx, id))
 }
 
-// Rotate gives an endpoint a new secret. The one before signs too for a time, so that receivers can change theirs.
+// Rotate gives an endpoint a new secret. The one before signs too for a time, so that receivers can change theirs; until
+// then another rotation is refused, unless it is to end both.
 func (d *Endpoints) Rotate(ctx context.Context, h Holder, id string, req api.WebhookRotate) (api.Webhook, error) {
 	keep := oldSecret
 	if s := req.KeepOldForSeconds; s != nil {
@@ -144,8 +145,12 @@ func (d *Endpoints) Rotate(ctx context.Context, h Holder, id string, req api.Web
 	}
 	var rotated webhook.Endpoint
 	_, err := d.update(ctx, h, id, func(e *webhook.Endpoint) error {
+		now := d.Now().UTC()
+		if e.Retiring != nil && now.Before(*e.Retiring) && keep > 0 {
+			return errRetiring(*e.Retiring)
+		}
 		e.Generation++
-		e.Retiring = new(d.Now().UTC().Add(keep))
+		e.Retiring = new(now.Add(keep))
 		rotated = *e
 		return nil
 	})

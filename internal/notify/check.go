@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"unitask/internal/account"
@@ -27,6 +28,13 @@ var (
 	errUnknown  = fault.New(fault.NotFound, "there is no such webhook")
 	errDelivery = fault.New(fault.NotFound, "there is no such delivery of this webhook")
 )
+
+// errRetiring is the refusal to break the promise that an earlier secret signs until then.
+func errRetiring(until time.Time) error {
+	at := until.Add(time.Second - 1).UTC().Format(time.RFC3339) // not before
+	return fault.Invalid("keep_old_for_seconds", "must be 0 until "+at+": an earlier secret signs too until then, and 0 ends both").
+		WithAspect(fault.AspectConflict).WithDetails(fault.Detail{Field: "old_secret_until", Message: at})
+}
 
 // known turns the store's errors into a caller's.
 func known(err error) error {

@@ -151,9 +151,11 @@ func TestMost(t *testing.T) {
 	}
 }
 
-// TestRotate: each rotation has another secret, and says until when the old one signs.
+// TestRotate: each rotation has another secret, and says until when the old one signs; until then it is refused unless
+// it is to end both.
 func TestRotate(t *testing.T) {
-	d := newEndpoints(t, newFakeStore())
+	f := newFakeStore()
+	d := newEndpoints(t, f)
 	made, err := d.Create(t.Context(), holder, api.WebhookCreate{URL: "https://example.com/"})
 	if err != nil {
 		t.Fatal(err)
@@ -165,9 +167,25 @@ func TestRotate(t *testing.T) {
 	if want := webhook.DeriveSecret(service, made.ID, 2).Reveal(); rotated.Secret != want {
 		t.Error("the secret isn't that of the second generation")
 	}
+	for _, keep := range []*int64{nil, new(int64(60))} { // the first secret was promised a day
+		_, err := d.Rotate(t.Context(), holder, made.ID, api.WebhookRotate{KeepOldForSeconds: keep})
+		e := fault.From(err)
+		if err == nil || e.Code != fault.InvalidRequest || e.Aspect != fault.AspectConflict {
+			t.Fatalf("while the old secret signs: %v", err)
+		}
+		if at, err := time.Parse(time.RFC3339, e.Details[1].Message); err != nil || at.Before(rotated.OldSecretUntil.Time) {
+			t.Errorf("%+v %v, want %v or a second later", e.Details, err, rotated.OldSecretUntil)
+		}
+	}
+	if e, err := f.GetEndpoint(t.Context(), scope, made.ID); err != nil || len(notify.Secrets(service, e, time.Now())) != 2 || e.Generation != 2 {
+		t.Errorf("after a refusal: %+v %v", e, err)
+	}
 	at, err := d.Rotate(t.Context(), holder, made.ID, api.WebhookRotate{KeepOldForSeconds: new(int64(0))})
 	if err != nil || at.OldSecretUntil != nil {
 		t.Errorf("%v %v", at.OldSecretUntil, err)
+	}
+	if later, err := d.Rotate(t.Context(), holder, made.ID, api.WebhookRotate{}); err != nil || later.OldSecretUntil == nil {
+		t.Errorf("once no old one signs: %v", err)
 	}
 	if _, err := d.Rotate(t.Context(), holder, made.ID, api.WebhookRotate{KeepOldForSeconds: new(int64(31 * 24 * 3600))}); fault.CodeOf(err) != fault.InvalidRequest {
 		t.Error(err)

@@ -97,6 +97,9 @@ func TestWebhook(t *testing.T) {
 		t.Errorf("%+v", list.Data)
 	}
 	rotated := decode[api.Webhook](t, w.hooks(http.MethodPost, one+"/rotate", `{}`))
+	if r := w.hooks(http.MethodPost, one+"/rotate", `{}`); r.StatusCode != http.StatusConflict {
+		t.Errorf("rotated while the old secret signs: %d %s", r.StatusCode, r.body)
+	}
 	if r := w.hooks(http.MethodPost, one+"/deliveries/"+id+".0/replay", ""); r.StatusCode != http.StatusNoContent {
 		t.Fatalf("replay: %d %s", r.StatusCode, r.body)
 	}

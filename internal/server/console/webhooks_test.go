@@ -109,6 +109,12 @@ func TestWebhookLife(t *testing.T) {
 	if again := b.postOnce(page+"/rotate", url.Values{"overlap": {"day"}}); !strings.Contains(again.body, "signs too until") {
 		t.Errorf("rotated: %s", again.body)
 	}
+	if again := b.post(page+"/rotate", url.Values{"overlap": {"day"}}); again.StatusCode != http.StatusConflict || !strings.Contains(again.body, "signs too until") {
+		t.Errorf("rotated again while the old secret signs: %d %s", again.StatusCode, again.body)
+	}
+	if shown := b.shows(page, "An earlier one signs too until"); strings.Contains(shown.body, `name="overlap"`) {
+		t.Error("an overlap is offered while another is running")
+	}
 	if asked := b.post(page+"/delete", nil); asked.StatusCode != http.StatusOK || !strings.Contains(asked.body, "Delete the webhook?") {
 		t.Errorf("before it is deleted: %d %s", asked.StatusCode, asked.body)
 	}
