@@ -34,6 +34,8 @@ func (d *Endpoints) Create(ctx context.Context, h Holder, req api.WebhookCreate)
 		return api.Webhook{}, fault.Invalid("url", "must be absent for a listener")
 	case req.Listener:
 		e.ExpiresAt = new(now.Add(listenerLife))
+	case req.URL == "":
+		return api.Webhook{}, fault.Invalid("url", "is required")
 	default:
 		if err := d.checkURL(req.URL); err != nil {
 			return api.Webhook{}, err

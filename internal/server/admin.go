@@ -1,17 +1,12 @@
 package server
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
 	"maps"
 	"net/http"
-	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"unitask/internal/api"
 	"unitask/internal/fault"
@@ -138,42 +133,3 @@ func (a actions) pour(x *exchange, contentType string, write func(context.Contex
 	a.log.ErrorContext(x.r.Context(), "an answer broke off", slog.String("request_id", x.id), slog.String("route", x.route), slog.Any("error", err))
 	panic(http.ErrAbortHandler)
 }
-
-// mostActionBody bounds the body of an action, in bytes.
-const mostActionBody = 1 << 20
-
-// decode reads one JSON value without unknown members.
-func (a actions) decode(x *exchange, into any) error {
-	if err := checkMediaType(x.r.Header); err != nil {
-		return err
-	}
-	raw, err := io.ReadAll(http.MaxBytesReader(x.ResponseWriter, x.r.Body, mostActionBody))
-	if err != nil {
-		return fault.Wrap(fault.InvalidRequest, err, "the body didn't arrive whole, or is too large")
-	}
-	_ = x.control().SetReadDeadline(time.Time{})
-	if err := oneValue(raw); err != nil {
-		return fault.Wrap(fault.InvalidRequest, err, "the body is not one value of JSON whose members have each a name of their own")
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return fault.Wrap(fault.InvalidRequest, err, "the body is not the JSON that is wanted here: "+err.Error())
-	}
-	return nil
-}
-
-// oneValue returns an error for a text that isn't one value of JSON, as strictly as a task's body is read: UTF-8, no member
-// twice, and no more after it.
-func oneValue(raw []byte) error {
-	d := jsontext.NewDecoder(bytes.NewReader(raw))
-	if err := d.SkipValue(); err != nil {
-		return err
-	}
-	if _, err := d.ReadToken(); err != io.EOF { //nolint:errorlint // its documentation: io.EOF itself
-		return errors.Join(errTrailing, err)
-	}
-	return nil
-}
-
-var errTrailing = errors.New("server: there is more after the value")

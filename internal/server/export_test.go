@@ -26,6 +26,9 @@ func (s *Server) HandleCreated(path string, t task.Task) {
 	s.handle(path, s.limited(s.keyHolder, gate.Creates, methods{http.MethodPost: create}.dispatch))
 }
 
+// DecodeObject is decodeObject.
+var DecodeObject = decodeObject
+
 // DigestOf is digestOf.
 var DigestOf = digestOf
 

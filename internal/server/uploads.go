@@ -1,8 +1,6 @@
 package server
 
 import (
-	"bytes"
-	"encoding/json"
 	"io"
 	"net/http"
 	"regexp"
@@ -42,8 +40,8 @@ func (s *Server) handleUploadCreate(x *exchange) error {
 		return err
 	}
 	defer b.release()
-	announced, err := decodeAnnouncement(b.bytes)
-	if err != nil {
+	var announced upload.Announcement
+	if err := decodeObject(b.bytes, &announced); err != nil {
 		return err
 	}
 	u, created, err := s.uploads.Begin(x.r.Context(), x.caller.Scope().Owner(), announced)
@@ -56,57 +54,6 @@ func (s *Server) handleUploadCreate(x *exchange) error {
 		status = http.StatusCreated
 	}
 	return s.respondUpload(x, status, u)
-}
-
-// decodeAnnouncement reads one JSON object of known members, each once and of its type.
-func decodeAnnouncement(raw []byte) (a upload.Announcement, _ error) {
-	broken := func(err error) error {
-		return fault.Wrap(fault.InvalidRequest, err, "the body is not a JSON object with content_type, bytes and sha256")
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
-		return a, broken(err)
-	}
-	seen := map[string]bool{}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return a, broken(err)
-		}
-		member, problem := name.(string), "" // as the decoder takes no other one
-		switch member {
-		case "content_type":
-			problem = decodeMember(d, &a.ContentType, "must be a text")
-		case "bytes":
-			problem = decodeMember(d, &a.Bytes, "must be a whole number")
-		case "sha256":
-			problem = decodeMember(d, &a.SHA256, "must be a text")
-		default:
-			problem, member = "is not a known member", parameterName(member)
-		}
-		if seen[member] {
-			problem = "is given twice"
-		}
-		if problem != "" {
-			return a, fault.Invalid(member, problem)
-		}
-		seen[member] = true
-	}
-	_, err := d.Token()
-	if _, end := d.Token(); err != nil || end != io.EOF {
-		return a, broken(err)
-	}
-	return a, nil
-}
-
-// decodeMember reads one value; null is of no type.
-func decodeMember[T any](d *json.Decoder, into *T, problem string) string {
-	var value *T
-	if d.Decode(&value) != nil || value == nil {
-		return problem
-	}
-	*into = *value
-	return ""
 }
 
 func (s *Server) handleUploadGet(x *exchange) error {

@@ -138,14 +138,14 @@ func TestUploadRefuses(t *testing.T) {
 	w := newWorld(t, options{})
 	good := announcement("image/png", picture(t))
 	for _, tt := range []struct{ name, body, want string }{
-		{"no object", `[]`, "the body is not a JSON object with content_type, bytes and sha256"},
-		{"half an object", `{"bytes":1`, "the body is not a JSON object with content_type, bytes and sha256"},
-		{"two values", good + "{}", "the body is not a JSON object with content_type, bytes and sha256"},
+		{"no object", `[]`, "body must be one JSON object"},
+		{"half an object", `{"bytes":1`, "body must be one JSON object"},
+		{"two values", good + "{}", "body must be one JSON object"},
 		{"an unknown member", `{"name":"a.png"}`, "name is not a known member"},
 		{"a doubled member", `{"bytes":1,"bytes":1}`, "bytes is given twice"},
 		{"a fraction", `{"bytes":1.5}`, "bytes must be a whole number"},
-		{"null", `{"bytes":null}`, "bytes must be a whole number"},
-		{"a number for a text", `{"sha256":1}`, "sha256 must be a text"},
+		{"null", `{"content_type":"image/png","bytes":null,"sha256":"` + strings.Repeat("a", 64) + `"}`, "bytes is required and must be 1 or more"},
+		{"a number for a text", `{"sha256":1}`, "sha256 must be a string"},
 		{"below 1", strings.Replace(good, `"bytes":`, `"bytes":-`, 1), "bytes must be 1 or more"},
 		{"another hash", strings.Replace(good, `"sha256":"`, `"sha256":"0`, 1), "sha256 must be 64 hexadecimal digits"},
 	} {

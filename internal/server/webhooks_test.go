@@ -173,6 +173,8 @@ func TestWebhookActions(t *testing.T) {
 		{http.MethodPatch, one, `{"disabled":true,"states":["failed"]}`, 200},
 		{http.MethodPatch, one, `{"states":["running"]}`, 400},
 		{http.MethodPost, one + "/rotate", `{"keep_old_for_seconds":-1}`, 400},
+		{http.MethodPost, one + "/rotate", `{"keep_old_for_seconds":0.5}`, 400},
+		{http.MethodPost, one + "/rotate", ``, 200},
 		{http.MethodGet, one, ``, 200},
 		{http.MethodDelete, one, ``, 204},
 		{http.MethodGet, one, ``, 404},
@@ -181,6 +183,21 @@ func TestWebhookActions(t *testing.T) {
 		if got := w.hooks(tt.method, tt.path, tt.body); got.StatusCode != tt.status {
 			t.Errorf("%s %s %s: %d %s, want %d", tt.method, tt.path, tt.body, got.StatusCode, got.body, tt.status)
 		}
+	}
+	for body, want := range map[string]string{
+		`{}`: "url is required", `{"url":5}`: "url must be a string", `{"listener":1}`: "listener must be true or false",
+		`{"URL":"https://example.com/"}`: "URL is not a known member", `{"states":"failed"}`: "states must be a list",
+		`{"states":["failed",1]}`: "states.1 must be a string", `{"url":"a","url":"b"}`: "url is given twice",
+		`[]`: "body must be one JSON object", ` null`: "body must be one JSON object", `{} {}`: "body must be one JSON object",
+		`{"url":"\ud800"}`: "body must be one JSON object", `{"a\u0000b":1}`: `"a\x00b" is not a known member`,
+	} {
+		got := w.hooks(http.MethodPost, "", body)
+		if e := got.error(t).Error; got.StatusCode != http.StatusBadRequest || e.Message != want || len(e.Details) != 1 {
+			t.Errorf("%s: %d %s, want %s", body, got.StatusCode, got.body, want)
+		}
+	}
+	if got := w.hooks(http.MethodPost, "", `{"url":"`+strings.Repeat("a", 1<<20)+`"}`); got.StatusCode != http.StatusRequestEntityTooLarge {
+		t.Errorf("too large: %d %s", got.StatusCode, got.body)
 	}
 	if account.Allows([]string{api.ScopeWebhooks}, "text.chat") {
 		t.Error("the scope opens a capability")

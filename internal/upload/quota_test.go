@@ -156,7 +156,7 @@ func TestAnnouncement(t *testing.T) {
 		{"no type", func(a *upload.Announcement) { a.ContentType = "" }, "content_type is required", ""},
 		{"markup", func(a *upload.Announcement) { a.ContentType = "image/svg+xml" }, "content_type is no type of media that is taken: an image, a video, a sound, a PDF or a text", ""},
 		{"raw", func(a *upload.Announcement) { a.ContentType = "application/octet-stream" }, "content_type is no type of media that is taken: an image, a video, a sound, a PDF or a text", ""},
-		{"no bytes", func(a *upload.Announcement) { a.Bytes = 0 }, "bytes is required", ""},
+		{"no bytes", func(a *upload.Announcement) { a.Bytes = 0 }, "bytes is required and must be 1 or more", ""},
 		{"fewer than none", func(a *upload.Announcement) { a.Bytes = -1 }, "bytes must be 1 or more", ""},
 		{"too many", func(a *upload.Announcement) { a.Bytes = 1001 }, "bytes must be at most 1000", fault.AspectSize},
 		{"no hash", func(a *upload.Announcement) { a.SHA256 = "" }, "sha256 is required", ""},

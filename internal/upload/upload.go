@@ -126,7 +126,7 @@ func (a Announcement) check(l *Limits) (Announcement, error) {
 	most := min(l.Artifact, l.Quota)
 	switch {
 	case a.Bytes == 0:
-		wrong("bytes", "is required")
+		wrong("bytes", "is required and must be 1 or more")
 	case a.Bytes < 0:
 		wrong("bytes", "must be 1 or more")
 	case a.Bytes > most:
