@@ -44,6 +44,7 @@ type Visit struct {
 	API       http.Handler            // the API's own, which checks the request's key as any caller's
 	Directory func() []api.Capability // what the key may call
 	Room      func(bytes int64) bool  // takes memory until the request is answered, false if there is none
+	Method    string                  // of the message; "" if it can't be read
 }
 
 // NewHTTP returns an HTTP.
@@ -85,6 +86,7 @@ func (h *HTTP) Serve(w http.ResponseWriter, r *http.Request, v Visit) {
 		directoryFunc: v.Directory, once: true, shelf: &h.shelf,
 	})
 	s.protocol.AddReceivingMiddleware(endingWith(ctx), withoutListening)
+	refuseUnknown(s.protocol, v.Method)
 	sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.protocol }, &sdk.StreamableHTTPOptions{
 		Stateless: true,
 		// The server bounds bodies itself, and a request has a key, so that a page which a foreign name led here
@@ -103,6 +105,20 @@ func keyOf(r *http.Request) client.KeyFunc {
 	value := secret.New(strings.TrimSpace(key))
 	return func(context.Context) (secret.Value, error) { return value, nil }
 }
+
+// refuseUnknown has a method that the library doesn't know answered by the protocol's error: the library refuses the whole
+// request, in a shape that clients of the protocol can't read.
+func refuseUnknown(s *sdk.Server, method string) {
+	if method == "" {
+		return
+	}
+	_ = sdk.AddReceivingCustomMethod(s, method, func(context.Context, *sdk.ServerSession, *unknownParams) (*sdk.ResultBase, error) {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "there is no such method here"}
+	}) // an error for a method that the library knows, which stays as it is
+}
+
+// unknownParams are the parameters of any method.
+type unknownParams struct{ sdk.ParamsBase }
 
 // withoutListening refuses the one method whose answer has no end.
 func withoutListening(next sdk.MethodHandler) sdk.MethodHandler {

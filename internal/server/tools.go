@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -19,6 +20,7 @@ type ToolsVisit struct {
 	API       http.Handler            // this server: the same checks for a request with the same key
 	Directory func() []api.Capability // what the key may call
 	Room      func(bytes int64) bool  // takes memory until the request is answered, false if there is none
+	Method    string                  // of the message; "" if it can't be read
 }
 
 const (
@@ -48,6 +50,9 @@ func (s *Server) handleTools(x *exchange) error {
 	if err != nil {
 		return err
 	}
+	var message struct{ Method string }
+	_ = json.Unmarshal(raw, &message) // Tools refuses another one
+	v.Method = message.Method
 	r := x.r.Clone(x.r.Context())
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
 	h := x.Header()

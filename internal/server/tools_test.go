@@ -220,6 +220,28 @@ func TestToolsRefusals(t *testing.T) {
 	}
 }
 
+// TestToolsUnknownMethod: a method that isn't there is an error of the protocol, in the shape that its clients read.
+func TestToolsUnknownMethod(t *testing.T) {
+	w := newWorld(t, options{tools: true})
+	for _, method := range []string{"tasks/list", "foo/bar"} {
+		for _, params := range []string{"", `,"params":{"a":1}`} {
+			resp, err := (&http.Client{Transport: bearing{w.test}}).Do(
+				toolRequest(`{"jsonrpc":"2.0","id":7,"method":"`+method+`"`+params+`}`, w.test).http(t.Context(), w.base))
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw, err := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			if err != nil || resp.StatusCode != http.StatusOK || !strings.Contains(string(raw), `"id":7`) || !strings.Contains(string(raw), `"code":-32601`) {
+				t.Errorf("%s: %d %s %v", method, resp.StatusCode, raw, err)
+			}
+		}
+	}
+	if got := w.plainTools(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, w.test); got != http.StatusOK {
+		t.Errorf("a method that is there: %d", got)
+	}
+}
+
 // plainTools sends a message that the protocol answers, which the inspector doesn't know, and returns the status.
 func (w *world) plainTools(body, key string, change ...func(*request)) int {
 	w.t.Helper()
