@@ -53,6 +53,9 @@ func (b banner) print(t *terminal) {
 			t.note("  door       %s%s for %s's libraries", b.settings.BaseURL, d.base, d.maker)
 		}
 	}
+	if b.settings.MCPHTTP {
+		t.note("  tools      %s%s for clients of the Model Context Protocol", b.settings.BaseURL, api.PathMCP)
+	}
 	t.note("  settings   %s", b.origin)
 	t.note("  data       %s", b.dataDir)
 	for i, s := range b.suppliers.Statuses {

@@ -1,10 +1,36 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"unitask/internal/config"
 )
+
+// TestBannerNamesTheEntrances: each way into the service that the settings open is shown with its address, and no other.
+func TestBannerNamesTheEntrances(t *testing.T) {
+	const base = "http://127.0.0.1:8420"
+	for _, tt := range []struct {
+		settings config.Config
+		want     []string
+	}{
+		{config.Config{BaseURL: base}, nil},
+		{config.Config{BaseURL: base, MCPHTTP: true}, []string{"/mcp "}},
+		{config.Config{BaseURL: base, MCPHTTP: true, Doors: []string{config.DoorOpenAI}}, []string{"/openai/v1 ", "/mcp "}},
+	} {
+		var got bytes.Buffer
+		banner{settings: tt.settings, dataDir: t.TempDir()}.print(&terminal{err: &got, errStyle: newStyles(&got)})
+		for _, path := range []string{"/openai/v1 ", "/anthropic ", "/mcp "} {
+			want := strings.Contains(strings.Join(tt.want, ""), path)
+			if strings.Contains(got.String(), base+path) != want {
+				t.Errorf("%s: shown %v, want %v in\n%s", path, !want, want, got.String())
+			}
+		}
+	}
+}
 
 // TestWatched: secrets are shown only if a person can both read and type, and never in a container.
 func TestWatched(t *testing.T) {

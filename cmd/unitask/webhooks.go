@@ -116,13 +116,17 @@ func listWebhooks(t *terminal, all []api.Webhook, now time.Time) error {
 	return b.write(t)
 }
 
-// tellsOf says which ends a webhook is told of: "image.* failed".
+// tellsOf says which ends a webhook is told of: "failed ends of image.*".
 func tellsOf(w api.Webhook) string {
-	ends := make([]string, len(w.States))
+	names := make([]string, len(w.States))
 	for i, s := range w.States {
-		ends[i] = string(s)
+		names[i] = string(s)
 	}
-	return cmp.Or(strings.Join(w.Capabilities, ","), "*") + " " + cmp.Or(strings.Join(ends, ","), "*")
+	ends := cmp.Or(strings.Join(names, ","), "all") + " ends"
+	if len(w.Capabilities) == 0 || slices.Contains(w.Capabilities, "*") {
+		return ends
+	}
+	return ends + " of " + strings.Join(w.Capabilities, ",")
 }
 
 func webhookState(t *terminal, w api.Webhook) cell {
@@ -141,6 +145,9 @@ func (t *terminal) showWebhook(w api.Webhook) error {
 	_, err := fmt.Fprintf(t.out, "id           %s\nurl          %s\ndescription  %s\ntells of     %s\nstate        %s\ncreated      %s\n",
 		t.safe(w.ID), t.safe(cmp.Or(w.URL, "(listener)")), t.safe(w.Description), t.safe(tellsOf(w)), webhookState(t, w).plain,
 		w.CreatedAt.UTC().Format(time.RFC3339))
+	if err == nil && w.OldSecretUntil != nil {
+		_, err = fmt.Fprintf(t.out, "old secret   signs too until %s\n", w.OldSecretUntil.UTC().Format(time.RFC3339))
+	}
 	return err
 }
 

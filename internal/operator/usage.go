@@ -102,7 +102,7 @@ func (o *Operator) usage(ctx context.Context, by string, q store.UsageQuery) ([]
 // is in the rows.
 func (o *Operator) usageByMetadata(ctx context.Context, name string, q store.UsageQuery) ([]api.UsageRow, error) {
 	if problem := catalog.MetadataNameProblem(name); problem != "" {
-		return nil, fault.Invalid("by", "metadata."+problem)
+		return nil, fault.Invalid("by", "metadata. "+problem)
 	}
 	sums := usageSums{}
 	q.Metadata = name

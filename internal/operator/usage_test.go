@@ -66,6 +66,9 @@ func TestUsageByMetadata(t *testing.T) {
 	if diff := cmp.Diff(want, fixture.Must(o.Usage(ctx, api.UsageQuery{By: "metadata.user"}))(t).Data); diff != "" {
 		t.Errorf("by a name that nobody gives (-want +got):\n%s", diff)
 	}
+	if _, err := o.Usage(ctx, api.UsageQuery{By: "metadata."}); fault.From(err).Message != "by metadata. must have a name of 1 to 64 characters" {
+		t.Error(err)
+	}
 	if _, err := o.Usage(ctx, api.UsageQuery{By: "metadata.te am"}); fault.From(err).Code != fault.InvalidRequest {
 		t.Errorf("by a name that can't be: %v", err)
 	}
