@@ -25,14 +25,17 @@ const (
 
 func newTUICmd(t *terminal) *cobra.Command {
 	var flags clientFlags
+	var mouse bool
 	cmd := &cobra.Command{
 		Use:   "tui",
 		Short: "Open the dashboard: capabilities, forms and live tasks (as a bare unitask does)",
 		Example: `  unitask tui
-  unitask tui --profile work`,
+  unitask tui --profile work
+  unitask tui --mouse=false`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return tuiRun(cmd.Context(), t, &flags) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return tuiRun(cmd.Context(), t, &flags, mouse) },
 	}
+	cmd.Flags().BoolVar(&mouse, "mouse", true, "take clicks and the wheel; a text is selected with shift then")
 	flags.add(cmd)
 	return cmd
 }
@@ -44,7 +47,7 @@ func dashboardOrHelp(t *terminal) func(*cobra.Command, []string) error {
 		if len(args) > 0 || cmd.Flags().NFlag() > 0 || !t.fullScreen() {
 			return helpOrUnknown(cmd, args)
 		}
-		err := tuiRun(cmd.Context(), t, &clientFlags{})
+		err := tuiRun(cmd.Context(), t, &clientFlags{}, true)
 		if _, ok := errors.AsType[*client.NoKeyError](err); ok {
 			return cmd.Help()
 		}
@@ -57,7 +60,7 @@ func (t *terminal) fullScreen() bool {
 	return t.inTTY && t.outTTY && os.Getenv("TERM") != "dumb"
 }
 
-func tuiRun(ctx context.Context, t *terminal, flags *clientFlags) error {
+func tuiRun(ctx context.Context, t *terminal, flags *clientFlags, mouse bool) error {
 	if !t.fullScreen() {
 		return &hint.UsageError{
 			Message: "the dashboard needs a terminal that can move its cursor",
@@ -88,6 +91,7 @@ func tuiRun(ctx context.Context, t *terminal, flags *clientFlags) error {
 		Where:    service.Describe(ctx),
 		Style:    tui.NewStyle(t.out, os.Getenv("NO_COLOR") == ""),
 		Ended:    func(words string) { t.send(announcement(words, os.Getenv)) },
+		Mouse:    mouse,
 		Pictures: protocol != "",
 	}, t.in, t.out)
 	if err != nil {

@@ -7,17 +7,25 @@ const (
 	leastBeside = 45
 )
 
+// split returns the columns of the table and of the task beside it; zeros without room for one.
+func (m *Model) split() (left, right int) {
+	if m.width < besideFrom {
+		return 0, 0
+	}
+	right = max(leastBeside, m.width*2/5)
+	return m.width - right - 3, right
+}
+
 // renderTasks draws the table, and the selected task beside it where there is room.
 func (m *Model) renderTasks(c canvas, height int) string {
 	t, ok := m.shownTask()
-	if m.width < besideFrom || !ok {
+	left, right := m.split()
+	if left == 0 || !ok {
 		return m.table.Render(c, m.tasks, m.width, height)
 	}
 	if m.beside.id != t.ID {
 		m.beside = detail{id: t.ID}
 	}
-	right := max(leastBeside, m.width*2/5)
-	left := m.width - right - 3
 	tasks := strings.Split(m.table.Render(c, m.tasks, left, height), "\n")
 	task := strings.Split(m.beside.Render(c, m.tasks, right, height), "\n")
 	lines := make([]string, height)

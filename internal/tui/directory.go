@@ -43,10 +43,9 @@ func (d *capabilityList) Render(c canvas, width, height int) string {
 		return message(c, width, "This key opens no capability.", "A live key needs a supplier; a test key always has the sandbox.")
 	}
 	pane := d.pane(c, width, max(0, height-len(d.all)-1))
-	room := max(1, height-1-len(pane))
+	first, room := d.visible(c, width, height)
 	columns := d.columns(width)
 	lines := []string{c.faint.Render(row(columns, "NAME", "TITLE", "MODE", "PRICE"))}
-	first := firstShown(d.cursor, len(d.all), room)
 	for i := first; i < min(first+room, len(d.all)); i++ {
 		one := d.all[i]
 		drawn := row(columns, line(string(one.Name)), line(one.Title), line(string(one.Mode)), one.Price.String())
@@ -56,6 +55,12 @@ func (d *capabilityList) Render(c canvas, width, height int) string {
 		lines = append(lines, "")
 	}
 	return strings.Join(append(lines, pane...), "\n")
+}
+
+// visible returns the first row shown, and how many there is room for.
+func (d *capabilityList) visible(c canvas, width, height int) (first, room int) {
+	room = max(1, height-1-len(d.pane(c, width, max(0, height-len(d.all)-1))))
+	return firstShown(d.cursor, len(d.all), room), room
 }
 
 // columns gives each column its width; a pane without room is empty.

@@ -95,6 +95,8 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		m.width, m.height = msg.Width, msg.Height
 	case tea.KeyMsg:
 		return m.key(msg)
+	case tea.MouseMsg:
+		return m.mouse(msg)
 	case capabilitiesMsg:
 		return m.answeredCapabilities(msg)
 	case listMsg:

@@ -65,6 +65,7 @@ type Config struct {
 	Style    Style              // the zero value draws without colours and attributes
 	Zone     *time.Location     // of the times shown; nil: the local one
 	Ended    func(string)       // called when a task ends that was seen open, with a few words; nil: no notices
+	Mouse    bool               // the terminal sends clicks and the wheel, and selects text with shift alone
 	Pictures bool               // the terminal shows pictures as they are, after the end
 }
 
@@ -80,10 +81,14 @@ func Run(ctx context.Context, c Config, in io.Reader, out io.Writer) (Left, erro
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // the requests in flight
 	m := New(ctx, c)
-	p := tea.NewProgram(
-		m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithAltScreen(),
+	options := []tea.ProgramOption{
+		tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithAltScreen(),
 		tea.WithoutSignalHandler(), // signals end ctx
-	)
+	}
+	if c.Mouse {
+		options = append(options, tea.WithMouseCellMotion())
+	}
+	p := tea.NewProgram(m, options...)
 	_, err := p.Run()
 	if err != nil && ctx.Err() != nil {
 		err = ctx.Err()

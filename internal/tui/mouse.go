@@ -1,0 +1,55 @@
+package tui
+
+import tea "github.com/charmbracelet/bubbletea"
+
+// mouse takes the wheel as arrows, and a click as the choice of a row, or of its opening if it is chosen already. A
+// click into the header shows the other list, or leaves a task.
+func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
+	press := func(k tea.KeyType) tea.Cmd { return m.oneKey(tea.KeyMsg{Type: k}) }
+	lists := m.screen == directoryScreen || m.screen == tasksScreen
+	switch {
+	case msg.Action != tea.MouseActionPress:
+		return nil
+	case msg.Button == tea.MouseButtonWheelUp:
+		return press(tea.KeyUp)
+	case msg.Button == tea.MouseButtonWheelDown:
+		return press(tea.KeyDown)
+	case msg.Button != tea.MouseButtonLeft || m.writing() || m.question != nil || m.help:
+		return nil
+	case msg.Y == 0 && m.screen == detailScreen:
+		return press(tea.KeyEsc)
+	case !lists:
+		return nil
+	case msg.Y == 0:
+		return press(tea.KeyTab)
+	}
+	height := m.bodyHeight()
+	at := msg.Y - (m.height - height - len(m.footer(m.drawing()))) - 1 // below the list's own header
+	if at < 0 || at >= height-1 {
+		return nil
+	}
+	if m.screen == tasksScreen {
+		rows := m.rows()
+		if left, _ := m.split(); left > 0 && msg.X > left && len(rows) > 0 {
+			return press(tea.KeyEnter) // the task beside the table
+		}
+		i := firstShown(m.table.index(rows), len(rows), height-1) + at
+		switch {
+		case i >= len(rows):
+			return nil
+		case i == m.table.index(rows):
+			return press(tea.KeyEnter)
+		}
+		m.table.selected = rows[i].ID
+		return nil
+	}
+	first, room := m.directory.visible(m.drawing(), m.width, height)
+	switch i := first + at; {
+	case at >= room || i >= len(m.directory.all):
+	case i == m.directory.cursor:
+		return press(tea.KeyEnter)
+	default:
+		m.directory.cursor = i
+	}
+	return nil
+}
