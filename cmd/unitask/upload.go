@@ -9,12 +9,14 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/disk"
+	"unitask/internal/fault"
 	"unitask/internal/form"
 	"unitask/internal/hint"
 )
@@ -78,11 +80,19 @@ func uploadRun(ctx context.Context, t *terminal, o *uploadOptions) error {
 	case err != nil && ctx.Err() != nil:
 		return hint.With(context.Cause(ctx), "the same command goes on where it was interrupted")
 	case err != nil:
-		return err
+		return unsent(err)
 	case o.asJSON:
 		return t.json(sent)
 	}
 	_, err = fmt.Fprintln(t.out, t.safe(sent.Artifact))
+	return err
+}
+
+// unsent names the way out of a full quota, in which no waiting helps that a command does.
+func unsent(err error) error {
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.RateLimitExceeded && (f.Final || f.RetryAfter > time.Minute) {
+		return hint.With(err, "unitask uploads list, and unitask uploads delete ID")
+	}
 	return err
 }
 
@@ -155,7 +165,7 @@ func (a *ahead) send(f *os.File, bytes int64, contentType string) (string, error
 	case err != nil && a.ctx.Err() != nil:
 		return "", context.Cause(a.ctx)
 	case err != nil:
-		return "", err
+		return "", unsent(err)
 	}
 	if a.sent == nil {
 		a.sent = map[string]string{}

@@ -34,6 +34,13 @@ type UploadResponse struct {
 	RequestID string `json:"request_id"`
 }
 
+// UploadList is a page of uploads, the one that expires first at the beginning; NextCursor is null at the end.
+type UploadList struct {
+	Data       []Upload `json:"data"`
+	NextCursor *string  `json:"next_cursor"`
+	RequestID  string   `json:"request_id"`
+}
+
 // Done is the answer to a request after which there is no more to say.
 type Done struct {
 	RequestID string `json:"request_id"`

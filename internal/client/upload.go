@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
+	"net/url"
+	"strconv"
 
 	library "unitask/client"
 	"unitask/internal/api"
@@ -11,6 +14,23 @@ import (
 
 // ErrNoUploads is the answer of a service that takes no files ahead of tasks, such as an older one.
 var ErrNoUploads = errors.New("this service takes no files ahead of tasks")
+
+// Uploads returns a page of the account's uploads from a cursor on, "" for the first one: the one that expires first at the
+// beginning.
+func (c *Client) Uploads(ctx context.Context, cursor string, limit int) (api.UploadList, error) {
+	q := url.Values{"limit": {strconv.Itoa(limit)}}
+	if cursor != "" {
+		q.Set("cursor", cursor)
+	}
+	page, _, err := do[api.UploadList](ctx, c.library, library.Call{Path: api.PathUploads + "?" + q.Encode()})
+	return page, err
+}
+
+// DeleteUpload removes an upload with its artifact.
+func (c *Client) DeleteUpload(ctx context.Context, id string) error {
+	_, _, err := do[api.Done](ctx, c.library, library.Call{Method: http.MethodDelete, Path: api.PathUploads + "/" + url.PathEscape(id)})
+	return err
+}
 
 // File is a file to send ahead of the tasks that use it. Its bytes must stay as they are meanwhile.
 type File struct {

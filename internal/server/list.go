@@ -65,20 +65,27 @@ func setListQuery(q *gateway.ListQuery, name, value string) string {
 	case "capability":
 		q.Capability = value
 	case "limit":
-		if value == "" {
-			return ""
-		}
-		n, err := strconv.Atoi(value)
-		if err != nil || n < 1 || n > api.MaxListLimit {
-			return "must be a number from 1 to " + strconv.Itoa(api.MaxListLimit)
-		}
-		q.Limit = n
+		var problem string
+		q.Limit, problem = listLimit(value)
+		return problem
 	case "cursor":
 		if q.Cursor = value; value != "" && !task.ValidID(task.PrefixTask, value) {
 			return "is not one that a list returned"
 		}
 	}
 	return ""
+}
+
+// listLimit reads how many rows a page has at most.
+func listLimit(value string) (limit int, problem string) {
+	if value == "" {
+		return defaultListLimit, ""
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 || n > api.MaxListLimit {
+		return 0, "must be a number from 1 to " + strconv.Itoa(api.MaxListLimit)
+	}
+	return n, ""
 }
 
 // metadataParameter begins the name of a parameter whose rest is the name of a text in the metadata of tasks.

@@ -22,7 +22,9 @@ const (
 
 // routeUploads adds the paths of uploads: those with a key, and the signed one.
 func (s *Server) routeUploads() {
-	s.handleKeyed(api.PathUploads, keyed{gate.Creates, methods{http.MethodPost: plain(s.handleUploadCreate)}})
+	s.handleKeyed(api.PathUploads, keyed{gate.Creates, methods{
+		http.MethodGet: s.handleUploadList, http.MethodPost: plain(s.handleUploadCreate),
+	}})
 	s.handleKeyed(api.PathUploads+"/{artifact_id}", keyed{gate.Reads, methods{
 		http.MethodGet: plain(s.handleUploadGet), http.MethodDelete: plain(s.handleUploadDelete),
 	}})
@@ -216,6 +218,12 @@ func rangeOf(r *http.Request, total int64) (at int64, _ error) {
 }
 
 func (s *Server) respondUpload(x *exchange, status int, u upload.Upload) error {
+	s.respond(x, status, api.UploadResponse{Upload: s.uploadOf(u), RequestID: x.id})
+	return nil
+}
+
+// uploadOf is an upload on the wire, with its address as long as bytes are missing.
+func (s *Server) uploadOf(u upload.Upload) api.Upload {
 	shown := api.Upload{
 		Artifact: u.ID, State: api.UploadOpen, ContentType: u.ContentType, Bytes: u.Bytes, SHA256: u.SHA256, Received: u.Received,
 		ExpiresAt: api.Timestamp{Time: u.ExpiresAt},
@@ -225,6 +233,5 @@ func (s *Server) respondUpload(x *exchange, status int, u upload.Upload) error {
 	} else {
 		shown.URL = s.base.String() + api.PathUploadBytes + u.ID + "?" + s.signer.SignUpload(u.ID, u.ExpiresAt)
 	}
-	s.respond(x, status, api.UploadResponse{Upload: shown, RequestID: x.id})
-	return nil
+	return shown
 }

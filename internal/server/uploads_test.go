@@ -114,6 +114,41 @@ func TestUpload(t *testing.T) {
 	}
 }
 
+// TestUploadList lists the account's uploads in the key's mode, in pages, and another key's shows others.
+func TestUploadList(t *testing.T) {
+	w := newWorld(t, options{})
+	list := func(key, query string) api.UploadList {
+		t.Helper()
+		return decode[api.UploadList](t, w.do(request{path: api.PathUploads + query, key: key}))
+	}
+	if got := w.do(request{path: api.PathUploads, key: w.test}); !strings.HasPrefix(string(got.body), `{"data":[],"next_cursor":null,`) {
+		t.Errorf("without uploads: %s", got.body)
+	}
+	first, second := w.upload(w.test, "text/plain", "one"), w.upload(w.test, "text/plain", "another")
+	first = decode[api.UploadResponse](t, w.put(first.URL, "one", "")).Upload // which expires after the open one
+	page := list(w.test, "?limit=1")
+	if len(page.Data) != 1 || page.Data[0] != second || page.NextCursor == nil {
+		t.Fatalf("the first page: %+v", page)
+	}
+	page = list(w.test, "?limit=1&cursor="+*page.NextCursor)
+	if len(page.Data) != 1 || page.Data[0] != first || page.NextCursor != nil {
+		t.Errorf("the second page: %+v, want %+v", page, first)
+	}
+	for name, key := range map[string]string{"another account": w.otherAccountsKey(), "the other mode": w.live} {
+		if page := list(key, ""); len(page.Data) != 0 {
+			t.Errorf("%s: %+v", name, page)
+		}
+	}
+	for _, query := range []string{"?limit=0", "?limit=201", "?cursor=x", "?state=open"} {
+		if got := w.do(request{path: api.PathUploads + query, key: w.test}); got.StatusCode != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", query, got.StatusCode, got.body)
+		}
+	}
+	if got := w.do(request{path: api.PathUploads}); got.StatusCode != http.StatusUnauthorized {
+		t.Errorf("without a key: %d", got.StatusCode)
+	}
+}
+
 // cutOff sends n bytes of a body that claims to be whole, and hangs up once the server has read them.
 func (w *world) cutOff(u api.Upload, body string, n int) {
 	w.t.Helper()

@@ -3,7 +3,9 @@ package upload
 import (
 	"context"
 	"errors"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"unitask/internal/artifact"
@@ -14,8 +16,36 @@ func (u Upload) share() artifact.Share {
 	return artifact.Share{ID: u.ID, Bytes: u.Bytes, Until: u.ExpiresAt}
 }
 
-// errQuota is the refusal of an upload for which its account has to make room.
-var errQuota = fault.New(fault.RateLimitExceeded, "the account's uploads take all of its quota: one has to expire, or to be deleted").WithRetryAfter(time.Minute)
+// errQuota is in the refusal of an upload for which its account has to make room.
+var errQuota = errors.New("upload: the owner's quota is full")
+
+// seldom is from which time on waiting for an expiry isn't advised at all, as where artifacts are kept for good.
+const seldom = 365 * 24 * time.Hour
+
+// full is the refusal of an upload beside the others of its owner, which advises the time at which enough of them are over.
+func (k *Keeper) full(u Upload, all map[string]artifact.Share, quota int64) error {
+	taken, count, until := u.Bytes, len(all), time.Time{}
+	delete(all, u.ID)
+	for _, s := range all {
+		taken += s.Bytes
+	}
+	for _, s := range slices.SortedFunc(maps.Values(all), func(a, b artifact.Share) int { return a.Until.Compare(b.Until) }) {
+		if taken <= quota && count <= mostUploads {
+			break
+		}
+		taken, count, until = taken-s.Bytes, count-1, s.Until
+	}
+	const begin, end = "the account's uploads take all of its quota: ", "; GET /api/ai/v1/uploads lists them"
+	wait := until.Sub(k.now())
+	if wait > seldom {
+		f := fault.Wrap(fault.RateLimitExceeded, errQuota, begin+"one has to be deleted"+end)
+		f.Final = true
+		return f
+	}
+	at := until.UTC().Add(time.Minute - 1).Format("2006-01-02 15:04 UTC")
+	return fault.Wrap(fault.RateLimitExceeded, errQuota, begin+"this one has room at "+at+", when enough of them have expired, or once one is deleted"+end).
+		WithRetryAfter(max(wait, time.Second))
+}
 
 // hold has an upload counted that has no share: its creator, or whoever deletes it, died before, or hasn't come so far.
 func (k *Keeper) hold(ctx context.Context, u Upload, quota int64) error {
@@ -53,7 +83,7 @@ func (k *Keeper) take(ctx context.Context, u Upload, quota int64) error {
 		}
 	}
 	if err == nil && (left < 0 || len(all) > mostUploads) {
-		err = errQuota
+		err = k.full(u, all, quota)
 	}
 	if err != nil {
 		return errors.Join(err, k.shares.GiveShare(context.WithoutCancel(ctx), u.Owner, u.share()))

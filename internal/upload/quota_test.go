@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"unitask/internal/artifact"
 	"unitask/internal/fault"
 	"unitask/internal/task"
@@ -40,6 +42,77 @@ func testQuota(t *testing.T, b *bench) {
 	}
 	b.clock.after.Store(int64(24 * time.Hour))
 	b.begin(announce(file(100)))
+}
+
+// testQuotaAdvice: a refused upload is told when enough of the others are over, and not to wait where that is never.
+func testQuotaAdvice(t *testing.T, b *bench) {
+	whole := b.begin(announce(file(60)))
+	b.clock.after.Store(int64(time.Hour))
+	b.begin(announce(file(30)))
+	if _, err := b.nodes[0].Receive(t.Context(), whole.ID, 0, bytes.NewReader(file(60))); err != nil {
+		t.Fatal(err)
+	}
+	b.clock.after.Store(int64(2 * time.Hour))
+	for n, want := range map[int]time.Duration{ // the open one ends after 25 hours, the complete one after 49
+		40: 23 * time.Hour, 41: 47 * time.Hour,
+	} {
+		_, _, err := b.nodes[1].Begin(t.Context(), owner, announce(file(n)))
+		if f := fault.From(err); f == nil || f.Code != fault.RateLimitExceeded || !f.Retryable() || f.RetryAfter != want {
+			t.Errorf("%d more: %+v, want advice to wait for %v", n, f, want)
+		}
+	}
+	for _, node := range b.nodes {
+		node.SetLimits(upload.Limits{Quota: 100, TTL: 100 * 365 * 24 * time.Hour})
+	}
+	b.clock.after.Store(int64(49 * time.Hour))
+	kept := b.begin(announce(file(70)))
+	if _, err := b.nodes[0].Receive(t.Context(), kept.ID, 0, bytes.NewReader(file(70))); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := b.nodes[1].Begin(t.Context(), owner, announce(file(31)))
+	if f := fault.From(err); f == nil || f.Code != fault.RateLimitExceeded || f.Retryable() {
+		t.Errorf("where uploads are kept for good: %+v, want no advice to wait", f)
+	}
+}
+
+// testList lists what takes the quota, in pages, the one that expires first at the beginning.
+func testList(t *testing.T, b *bench) {
+	ctx := t.Context()
+	whole := b.begin(announce(file(60)))
+	done, err := b.nodes[0].Receive(ctx, whole.ID, 0, bytes.NewReader(file(60)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := file(upload.LeastPiece + 7)
+	open := b.begin(announce(body))
+	open, _ = b.nodes[0].Receive(ctx, open.ID, 0, cutAt(body, upload.LeastPiece))
+	b.clock.after.Store(int64(time.Hour))
+	late, gone := b.begin(announce(file(30))), b.begin(announce(file(31)))
+	if _, _, err := b.nodes[0].Begin(ctx, "acct_1/test", announce(file(41))); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.store.Delete(ctx, upload.RecordID(gone.ID)); err != nil { // a crash after it leaves the share
+		t.Fatal(err)
+	}
+	var got []upload.Upload
+	pages := 0
+	for cursor := ""; pages == 0 || cursor != ""; pages++ {
+		page, err := b.nodes[1].List(ctx, owner, cursor, 1)
+		if err != nil || len(page.Uploads) > 1 || pages > 4 {
+			t.Fatalf("page %d: %+v, %v", pages, page, err)
+		}
+		got, cursor = append(got, page.Uploads...), page.Next
+	}
+	if diff := cmp.Diff([]upload.Upload{open, late, done}, got); diff != "" || pages != 4 {
+		t.Errorf("%d pages (-want +got):\n%s", pages, diff)
+	}
+	all, err := b.nodes[0].List(ctx, owner, "", 4)
+	if diff := cmp.Diff(upload.Page{Uploads: got}, all); diff != "" || err != nil {
+		t.Errorf("one page (-want +got):\n%s%v", diff, err)
+	}
+	if _, err := b.nodes[0].List(ctx, owner, "x", 4); fault.CodeOf(err) != fault.InvalidRequest {
+		t.Errorf("from another cursor: %v", err)
+	}
 }
 
 // testQuotaAtOnce: of many that don't fit together no more than fit are taken.

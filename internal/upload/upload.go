@@ -201,7 +201,7 @@ func (k *Keeper) create(ctx context.Context, id, owner string, a Announcement, q
 		if err == nil {
 			err = k.hold(ctx, first, quota)
 		} else if fault.CodeOf(err) == fault.NotFound { // and refused there
-			err = errQuota
+			err = fault.Wrap(fault.RateLimitExceeded, errQuota, "the account's uploads take all of its quota").WithRetryAfter(time.Second)
 		}
 		return first, false, err
 	case err != nil:

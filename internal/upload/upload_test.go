@@ -134,6 +134,8 @@ func TestKeeper(t *testing.T) {
 		{"AtOnce", upload.Limits{}, testAtOnce},
 		{"CrashBeforeTheArtifact", upload.Limits{}, testCrash},
 		{"Quota", upload.Limits{Quota: 100}, testQuota},
+		{"QuotaAdvice", upload.Limits{Quota: 100, TTL: 48 * time.Hour}, testQuotaAdvice},
+		{"List", upload.Limits{TTL: 48 * time.Hour}, testList},
 		{"QuotaAtOnce", upload.Limits{Quota: 100}, testQuotaAtOnce},
 		{"Expires", upload.Limits{TTL: 48 * time.Hour}, testExpires},
 		{"Deleted", upload.Limits{}, testDeleted},
