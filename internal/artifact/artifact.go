@@ -120,7 +120,7 @@ func (s Source) bad(problem string, cause error) *fault.Error {
 
 // TooLarge returns the fault for more bytes than the limit.
 func (s Source) TooLarge(limit int64) *fault.Error {
-	e := s.bad("is larger than "+size(limit), nil)
+	e := s.bad("is larger than "+Size(limit), nil)
 	if e.Code == fault.InvalidRequest {
 		return e.WithAspect(fault.AspectSize)
 	}

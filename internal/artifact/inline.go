@@ -88,8 +88,8 @@ func (r *Inline) decode() error {
 	return nil
 }
 
-// size is a byte count for people.
-func size(n int64) string {
+// Size is a byte count for people, such as "10 MiB", of a bound: rounded down.
+func Size(n int64) string {
 	for _, unit := range []struct {
 		bytes int64
 		name  string
@@ -97,6 +97,9 @@ func size(n int64) string {
 		if n >= unit.bytes && n%unit.bytes == 0 {
 			return fmt.Sprintf("%d %s", n/unit.bytes, unit.name)
 		}
+	}
+	if n >= 1<<20 {
+		return fmt.Sprintf("%.1f MiB", float64(n*10>>20)/10)
 	}
 	return fmt.Sprintf("%d bytes", n)
 }

@@ -46,7 +46,7 @@ type Limits struct {
 	Body             Size     `yaml:"body" default:"16MiB" doc:"a request's body"`
 	BodyMemory       Size     `yaml:"body_memory" default:"16MiB" doc:"large bodies that are judged at once, in memory; half of it for one account. A body alone may be larger"`
 	BodyDisk         Size     `yaml:"body_disk" default:"256MiB" doc:"large bodies that are arriving, in data_dir; an eighth of it for one account"`
-	WorkMemory       Size     `yaml:"work_memory" default:"256MiB" doc:"large inputs that are worked on at once, three times their size, in memory; half of it for one account. An input alone may take all of it, and media of a third of it"`
+	WorkMemory       Size     `yaml:"work_memory" default:"256MiB" doc:"large inputs that are worked on at once, three times their size, in memory; half of it for one account. An input alone may take all of it, and media of a third of it, which is also the largest upload"`
 	InlineMedia      Size     `yaml:"inline_media" default:"10MiB" doc:"one media value within a request, decoded"`
 	Artifact         Size     `yaml:"artifact" default:"2GiB" doc:"one result file"`
 	UploadQuota      Size     `yaml:"upload_quota" default:"2GiB" doc:"the uploads of an account in one mode, open ones and those that are artifacts, each until it expires or is deleted"`

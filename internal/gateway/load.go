@@ -24,6 +24,9 @@ const (
 // artifactMedia is how many bytes of media apart from its input a task may have: as many as have room in memory.
 func (l *Limits) artifactMedia() int64 { return l.WorkMemory / loadCopies }
 
+// MostMedia is how many bytes an artifact may have that an input names.
+func (g *Gateway) MostMedia() int64 { return g.limits.Load().artifactMedia() }
+
 // errCrowded is that large inputs have taken all the room.
 var errCrowded = fault.New(fault.CapacityExhausted, "the service has no room for so large an input at the moment").
 	WithRetryAfter(retryCapacity)

@@ -159,7 +159,7 @@ func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, erro
 		remote = s.Operator
 	}
 	if shares != nil {
-		uploads := upload.Config{Artifacts: c.Artifacts, Shares: shares, Limits: c.Limits.Uploads, Now: store.ClockOf(db, c.Now).Stamp}
+		uploads := upload.Config{Artifacts: c.Artifacts, Shares: shares, Limits: uploadLimits(c.Limits, g), Now: store.ClockOf(db, c.Now).Stamp}
 		s.uploads, err = upload.New(uploads)
 	}
 	if err != nil {
@@ -171,6 +171,12 @@ func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, erro
 		OnRequest: c.onRequest, Console: pages, Tools: tools, OpenAI: c.OpenAI, Anthropic: c.Anthropic, DoorModels: c.DoorModels, Uploads: s.uploads, Webhooks: s.endpoints,
 	})
 	return s, err
+}
+
+// uploadLimits bound uploads to those that a task can use.
+func uploadLimits(l Limits, g *gateway.Gateway) upload.Limits {
+	l.Uploads.Task = g.MostMedia()
+	return l.Uploads
 }
 
 // newTools returns nil unless the settings want tools.
@@ -204,7 +210,7 @@ func (s *Service) Apply(directory *catalog.Catalog, found Suppliers, l Limits, r
 	s.Gate.SetDefaults(l.Gate)
 	s.API.SetBody(l.Server.Body)
 	if s.uploads != nil {
-		s.uploads.SetLimits(l.Uploads)
+		s.uploads.SetLimits(uploadLimits(l, s.Gateway))
 	}
 	s.Operator.SetSuppliers(found.Statuses)
 	return nil

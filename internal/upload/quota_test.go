@@ -231,7 +231,7 @@ func TestAnnouncement(t *testing.T) {
 		{"raw", func(a *upload.Announcement) { a.ContentType = "application/octet-stream" }, "content_type is no type of media that is taken: an image, a video, a sound, a PDF or a text", ""},
 		{"no bytes", func(a *upload.Announcement) { a.Bytes = 0 }, "bytes is required and must be 1 or more", ""},
 		{"fewer than none", func(a *upload.Announcement) { a.Bytes = -1 }, "bytes must be 1 or more", ""},
-		{"too many", func(a *upload.Announcement) { a.Bytes = 1001 }, "bytes must be at most 1000", fault.AspectSize},
+		{"too many", func(a *upload.Announcement) { a.Bytes = 1001 }, "bytes must be at most 1000 bytes: the service's limits.artifact", fault.AspectSize},
 		{"no hash", func(a *upload.Announcement) { a.SHA256 = "" }, "sha256 is required", ""},
 		{"a short hash", func(a *upload.Announcement) { a.SHA256 = a.SHA256[1:] }, "sha256 must be 64 hexadecimal digits", ""},
 		{"no digits", func(a *upload.Announcement) { a.SHA256 = strings.Repeat("z", 64) }, "sha256 must be 64 hexadecimal digits", ""},
@@ -245,6 +245,17 @@ func TestAnnouncement(t *testing.T) {
 			}
 		})
 	}
+	for want, l := range map[string]upload.Limits{
+		"bytes must be at most 5 bytes: the service's limits.upload_quota":                                {Quota: 5, Task: 6},
+		"bytes must be at most 6 bytes: a task takes no larger file, by the service's limits.work_memory": {Quota: 7, Task: 6},
+	} {
+		k.SetLimits(l)
+		_, _, err := k.Begin(t.Context(), owner, good)
+		if f := fault.From(err); f == nil || f.Aspect != fault.AspectSize || f.Message != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	k.SetLimits(upload.Limits{})
 	upper := good
 	upper.SHA256, upper.ContentType = strings.ToUpper(good.SHA256), "IMAGE/PNG; q=1"
 	if u, _, err := k.Begin(t.Context(), owner, upper); err != nil || u.Announcement != good {

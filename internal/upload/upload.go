@@ -36,6 +36,7 @@ const (
 // Limits bound uploads; New fills zero values with the defaults noted here.
 type Limits struct {
 	Artifact int64         // bytes of one upload: 2 GiB
+	Task     int64         // bytes of one upload that a task takes; 0: any
 	Quota    int64         // of an account's uploads in one mode, open and complete: 2 GiB
 	TTL      time.Duration // of a complete upload: 7 days
 }
@@ -111,6 +112,18 @@ type Upload struct {
 	Complete bool  `json:"-"`
 }
 
+// most is how many bytes an upload may have, and whose bound that is.
+func (l *Limits) most() (bytes int64, bound string) {
+	switch {
+	case l.Task > 0 && l.Task <= min(l.Artifact, l.Quota):
+		return l.Task, "a task takes no larger file, by the service's limits.work_memory"
+	case l.Quota < l.Artifact:
+		return l.Quota, "the service's limits.upload_quota"
+	default:
+		return l.Artifact, "the service's limits.artifact"
+	}
+}
+
 // check returns the announcement in our own spelling, or a row for each wrong member.
 func (a Announcement) check(l *Limits) (Announcement, error) {
 	var rows []fault.Detail
@@ -123,14 +136,14 @@ func (a Announcement) check(l *Limits) (Announcement, error) {
 	case kind == "":
 		wrong("content_type", "is no type of media that is taken: an image, a video, a sound, a PDF or a text")
 	}
-	most := min(l.Artifact, l.Quota)
+	most, bound := l.most()
 	switch {
 	case a.Bytes == 0:
 		wrong("bytes", "is required and must be 1 or more")
 	case a.Bytes < 0:
 		wrong("bytes", "must be 1 or more")
 	case a.Bytes > most:
-		wrong("bytes", "must be at most "+strconv.FormatInt(most, 10))
+		wrong("bytes", "must be at most "+artifact.Size(most)+": "+bound)
 	}
 	switch {
 	case a.SHA256 == "":

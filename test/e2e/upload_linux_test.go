@@ -26,7 +26,8 @@ import (
 
 const (
 	uploadCuts   = 5
-	uploadMemory = 32 << 20 // that an upload may cost, beyond what the process has before
+	uploadMemory = 32 << 20                        // that an upload may cost, beyond what the process has before
+	uploadRoom   = "limits: {work_memory: 4GiB}\n" // so that tasks could use so large a file
 )
 
 // uploadBytes is the size of the file; `make upload` has 1 GiB.
@@ -39,7 +40,7 @@ func uploadBytes(t *testing.T) int64 {
 func TestUploadOverCuts(t *testing.T) {
 	h := newHost(t)
 	proxy := newCutter(t, uploadBytes(t), h)
-	h.Config = "base_url: " + proxy.url + "\n"
+	h.Config = "base_url: " + proxy.url + "\n" + uploadRoom
 	h.start()
 	proxy.sendFile(t, h)
 }
@@ -51,7 +52,7 @@ func TestUploadOverNodes(t *testing.T) {
 	second.key, second.Bootstrap = first.key, first.key
 	proxy := newCutter(t, uploadBytes(t), first, second)
 	for _, h := range proxy.hosts {
-		h.Config = "base_url: " + proxy.url + "\nartifacts: s3://" + s3test.Bucket + "/unitask?region=us-east-1&path_style=true&endpoint=" + bucket.Endpoint() + "\n"
+		h.Config = "base_url: " + proxy.url + "\nartifacts: s3://" + s3test.Bucket + "/unitask?region=us-east-1&path_style=true&endpoint=" + bucket.Endpoint() + "\n" + uploadRoom
 		h.Env = append(s3test.Environ(), "UNITASK_STORE="+database.URL())
 		h.start()
 	}
