@@ -66,7 +66,7 @@ func BatchName(texts ...string) string {
 // Batch opens the batch of a name, or begins it durably. It returns ErrBusy if a live process has it, and
 // *DamagedError for a file that isn't one.
 func (j *Journal) Batch(name, command string, all int) (*Batch, error) {
-	if err := j.makeDir(); err != nil {
+	if err := disk.MakeDir(j.dir); err != nil {
 		return nil, err
 	}
 	path := filepath.Join(j.dir, batchPrefix+name+extension)
@@ -75,7 +75,7 @@ func (j *Journal) Batch(name, command string, all int) (*Batch, error) {
 		if err != nil {
 			return nil, err
 		}
-		err = lockNamed(f)
+		err = disk.LockNamed(f)
 		if errors.Is(err, fs.ErrNotExist) { // another process has just ended it
 			_ = f.Close()
 			continue
@@ -154,7 +154,7 @@ func (b *Batch) SetDone(n int) error {
 }
 
 // Erase deletes the batch: it is complete.
-func (b *Batch) Erase() error { return remove(b.file) }
+func (b *Batch) Erase() error { return disk.RemoveLocked(b.file) }
 
 // Close gives up the lock and keeps the batch for another process.
 func (b *Batch) Close() error { return b.file.Close() }
@@ -164,7 +164,7 @@ func (j *Journal) Batches() ([]BatchInfo, error) {
 	names, err := j.names(batchPrefix)
 	var all []BatchInfo
 	for _, name := range names {
-		f, openErr := openLocked(filepath.Join(j.dir, name))
+		f, openErr := disk.OpenLocked(filepath.Join(j.dir, name))
 		if openErr != nil {
 			continue // gone, or a live process has it
 		}

@@ -1,13 +1,13 @@
 package journal
 
 import (
-	"bytes"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"time"
+
+	"unitask/internal/disk"
 )
 
 // Submission is a request as it is sent, and the use of its result.
@@ -22,7 +22,7 @@ type Submission struct {
 	Output  string // the result's destination, "" for a printed one
 	JSON    bool   // the result is printed as JSON
 
-	pieces []piece
+	pieces []Piece
 }
 
 // File is a file whose bytes went into a request.
@@ -80,7 +80,7 @@ func (e *Entry) note() error {
 }
 
 // Erase deletes the entry: its task has ended, or was never made.
-func (e *Entry) Erase() error { return remove(e.file) }
+func (e *Entry) Erase() error { return disk.RemoveLocked(e.file) }
 
 // Close gives up the lock and keeps the entry for another process.
 func (e *Entry) Close() error { return e.file.Close() }
@@ -107,19 +107,11 @@ func (e *Entry) Load() ([]byte, error) {
 	if e.Body != nil {
 		return e.Body, nil
 	}
-	var body bytes.Buffer
-	for _, p := range e.pieces {
-		if p.File == "" {
-			body.WriteString(p.Text)
-			continue
-		}
-		raw, err := p.read()
-		if err != nil {
-			return nil, err
-		}
-		body.WriteString(base64.StdEncoding.EncodeToString(raw))
+	body, _, err := Join(e.pieces)
+	if err != nil {
+		return nil, err
 	}
-	e.Body = body.Bytes()
+	e.Body = body
 	return e.Body, nil
 }
 

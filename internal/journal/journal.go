@@ -53,7 +53,7 @@ func (j *Journal) Begin(s Submission) (*Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := j.makeDir(); err != nil {
+	if err := disk.MakeDir(j.dir); err != nil {
 		return nil, err
 	}
 	if _, err := j.Sweep(time.Now()); err != nil {
@@ -79,7 +79,7 @@ func (j *Journal) create(e *Entry) error {
 		if err != nil {
 			return err
 		}
-		err = lockNamed(f)
+		err = disk.LockNamed(f)
 		if err == nil {
 			e.file = f
 			return nil
@@ -88,27 +88,6 @@ func (j *Journal) create(e *Entry) error {
 			return err
 		}
 	}
-}
-
-// makeDir makes the folder, and its new names durable.
-func (j *Journal) makeDir() error {
-	var parents []string
-	for dir := j.dir; !exists(dir) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		parents = append(parents, filepath.Dir(dir))
-	}
-	if len(parents) == 0 {
-		return nil
-	}
-	err := os.MkdirAll(j.dir, 0o700)
-	for _, dir := range parents {
-		err = errors.Join(err, disk.SyncDir(dir))
-	}
-	return err
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // List returns the ids of all entries, sorted by the millisecond of their beginning, those of live
@@ -149,13 +128,13 @@ func (j *Journal) Take(id string) (*Entry, error) {
 	if !task.ValidID(prefix, id) {
 		return nil, fs.ErrNotExist
 	}
-	f, err := openLocked(j.Path(id))
+	f, err := disk.OpenLocked(j.Path(id))
 	if err != nil {
 		return nil, err
 	}
 	e, err := read(f)
 	if errors.Is(err, ErrUnsent) {
-		return nil, errors.Join(err, remove(f))
+		return nil, errors.Join(err, disk.RemoveLocked(f))
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -166,14 +145,14 @@ func (j *Journal) Take(id string) (*Entry, error) {
 
 // Forget deletes an entry, a damaged one too. It returns ErrBusy for one of a live process; one that has gone is no error.
 func (j *Journal) Forget(id string) error {
-	f, err := openLocked(j.Path(id))
+	f, err := disk.OpenLocked(j.Path(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return remove(f)
+	return disk.RemoveLocked(f)
 }
 
 // Peek reads an entry without its lock, to look at another process's entry. The result is for reading only.
@@ -199,11 +178,11 @@ func (j *Journal) Sweep(now time.Time) (int, error) {
 		if statErr != nil || now.Sub(info.ModTime()) < MaxAge {
 			continue // gone already, or young
 		}
-		f, lockErr := openLocked(path)
+		f, lockErr := disk.OpenLocked(path)
 		if lockErr != nil {
 			continue // a live process works on it
 		}
-		err = errors.Join(err, remove(f))
+		err = errors.Join(err, disk.RemoveLocked(f))
 		gone++
 	}
 	return gone, err
@@ -211,33 +190,3 @@ func (j *Journal) Sweep(now time.Time) (int, error) {
 
 // Path returns an entry's file.
 func (j *Journal) Path(id string) string { return filepath.Join(j.dir, id+extension) }
-
-func openLocked(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
-	if err != nil {
-		return nil, err
-	}
-	if err := lockNamed(f); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
-// lockNamed locks a file that still has its name; another process may have removed it before.
-func lockNamed(f *os.File) error {
-	if err := disk.Lock(f); err != nil {
-		return err
-	}
-	ours, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	named, err := os.Stat(f.Name())
-	if err != nil {
-		return err
-	}
-	if !os.SameFile(ours, named) {
-		return fs.ErrNotExist
-	}
-	return nil
-}

@@ -2,16 +2,10 @@ package journal
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -30,15 +24,7 @@ type record struct {
 	Mode    string  `json:"mode,omitempty"`
 	Output  string  `json:"output,omitempty"`
 	JSON    bool    `json:"json,omitempty"`
-	Body    []piece `json:"body"`
-}
-
-// piece is a part of a request's JSON: text as it stands there, or the base64 of a file.
-type piece struct {
-	Text   string `json:"text,omitempty"`
-	File   string `json:"file,omitempty"`
-	SHA256 string `json:"sha256,omitempty"`
-	Bytes  int64  `json:"bytes,omitempty"`
+	Body    []Piece `json:"body"`
 }
 
 // note is each later line; the last whole one counts.
@@ -65,7 +51,7 @@ func encode(s Submission) ([]byte, error) {
 	}
 	return line(record{
 		Version: version, Key: s.Key, BaseURL: s.BaseURL, Profile: s.Profile, DataDir: s.DataDir, Mode: s.Mode,
-		Output: s.Output, JSON: s.JSON, Body: split(string(s.Body), s.Files),
+		Output: s.Output, JSON: s.JSON, Body: Split(string(s.Body), s.Files),
 	})
 }
 
@@ -75,31 +61,6 @@ func line(v any) ([]byte, error) {
 	e.SetEscapeHTML(false)
 	err := e.Encode(v) // ends the line
 	return out.Bytes(), err
-}
-
-// split puts a reference to a file wherever its base64 stands. Put together again, the pieces are the
-// body, whatever the files hold.
-func split(body string, files []File) []piece {
-	var pieces []piece
-	for body != "" {
-		at, length, next := len(body), 0, piece{}
-		for _, f := range files {
-			data := base64.StdEncoding.EncodeToString(f.Bytes)
-			if i := strings.Index(body, data); data != "" && i >= 0 && i < at {
-				sum := sha256.Sum256(f.Bytes)
-				at, length = i, len(data)
-				next = piece{File: f.Path, SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(f.Bytes))}
-			}
-		}
-		if at > 0 {
-			pieces = append(pieces, piece{Text: body[:at]})
-		}
-		if length > 0 {
-			pieces = append(pieces, next)
-		}
-		body = body[at+length:]
-	}
-	return pieces
 }
 
 // decode reads an entry. A later line that isn't whole, or isn't a fact, is ignored: it was being written when its
@@ -135,10 +96,8 @@ func (r record) check() error {
 	case r.Key == "" || r.BaseURL == "" || len(r.Body) == 0:
 		return errors.New("its key, its address or its request is missing")
 	}
-	for _, p := range r.Body {
-		if p.File == "" && p.Text == "" || p.File != "" && (p.Text != "" || !filepath.IsAbs(p.File)) {
-			return errors.New("its request can't be put together")
-		}
+	if !Sound(r.Body) {
+		return errors.New("its request can't be put together")
 	}
 	return nil
 }
@@ -154,31 +113,4 @@ func strictly(raw []byte, into any) error {
 		return errors.New("there is more than one JSON value")
 	}
 	return nil
-}
-
-// read returns the file's bytes if they are those that were sent.
-func (p piece) read() ([]byte, error) {
-	info, err := os.Stat(p.File)
-	if err != nil {
-		return nil, &ChangedError{Path: p.File, cause: cause(err)}
-	}
-	if info.Size() != p.Bytes || !info.Mode().IsRegular() {
-		return nil, &ChangedError{Path: p.File}
-	}
-	raw, err := os.ReadFile(p.File)
-	if err != nil {
-		return nil, &ChangedError{Path: p.File, cause: cause(err)}
-	}
-	if sum := sha256.Sum256(raw); hex.EncodeToString(sum[:]) != p.SHA256 {
-		return nil, &ChangedError{Path: p.File}
-	}
-	return raw, nil
-}
-
-// cause is an error of the file system without the path, which stands beside it.
-func cause(err error) error {
-	if e, ok := errors.AsType[*os.PathError](err); ok {
-		return e.Err
-	}
-	return err
 }
