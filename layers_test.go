@@ -95,6 +95,7 @@ var layers = map[string]layer{
 	"store/pgstore/pgtest": {floor: 0},
 	"store/losstest":       {floor: 3, may: []string{"account", "store", "task", "webhook"}},
 	"store/storetest":      {floor: 3, may: append([]string{"store/memstore"}, engine...)},
+	"chat":                 {floor: 3, may: []string{"api", "disk", "fault", "journal", "task"}},
 	"artifact":             {floor: 3, may: []string{"fault", "task", "secret", "disk", "bulk"}},
 
 	"artifact/artifacttest":   {floor: 3, may: []string{"artifact", "fault", "task"}},

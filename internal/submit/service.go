@@ -63,6 +63,15 @@ func (s *Service) Begin(ctx context.Context, sub journal.Submission, onTask func
 	return newSubmission(s, entry, onTask), nil
 }
 
+// Again is Begin for a request that another process may have sent under its key.
+func (s *Service) Again(ctx context.Context, sub journal.Submission, onTask func(api.Task)) (*Submission, error) {
+	again, err := s.Begin(ctx, sub, onTask)
+	if err == nil {
+		again.doubtful = true
+	}
+	return again, err
+}
+
 // Unjournaled is the error if the journal can't be written, so that no request is sent.
 func Unjournaled(err error) error {
 	return hint.With(fmt.Errorf("nothing was sent, because the journal of submissions can't be written: %w", err),
@@ -95,7 +104,7 @@ func (s *Service) Take(entry *journal.Entry, onTask func(api.Task)) *Submission 
 // *OtherServiceError, or an error for the other mode.
 func (s *Service) Owns(ctx context.Context, e *journal.Entry) error {
 	if e.BaseURL != s.BaseURL() {
-		flags := flagsTo(e)
+		flags := FlagsTo(e.Submission)
 		return hint.With(&OtherServiceError{e.Name(), e.BaseURL, flags}, "unitask tasks resume "+e.Name()+flags)
 	}
 	mode, err := s.ModeOfKey(ctx)
@@ -118,8 +127,8 @@ type OtherServiceError struct {
 // Error names both.
 func (e *OtherServiceError) Error() string { return e.Name + " is for " + e.BaseURL }
 
-// flagsTo are the flags that reach the service of an entry, whose profile may have another name by now.
-func flagsTo(e *journal.Entry) string {
+// FlagsTo are the flags that reach the service of a submission, whose profile may have another name by now.
+func FlagsTo(e journal.Submission) string {
 	all, err := client.LoadProfiles(client.ConfigDir())
 	switch {
 	case err == nil && e.Profile != "" && all.Profiles[e.Profile].BaseURL == e.BaseURL:
@@ -147,6 +156,17 @@ func Find(j *journal.Journal, name string) (string, error) {
 		}
 	}
 	return "", hint.With(&NotJournaledError{name}, "unitask tasks wait "+name+" waits for a task that is known to the service")
+}
+
+// ByKey returns the id of the entry with this Idempotency-Key, "" without one.
+func ByKey(j *journal.Journal, key string) (string, error) {
+	all, err := j.List()
+	for _, id := range all {
+		if e, err := j.Peek(id); err == nil && e.Key == key {
+			return id, nil
+		}
+	}
+	return "", err
 }
 
 // NotJournaledError is an id that the journal doesn't hold.

@@ -121,6 +121,10 @@ func (s *Submission) doubt(err error) {
 	s.doubtful = s.doubtful || lost && !unsent || answered && (e.Foreign || e.Fault.Code == fault.Internal)
 }
 
+// Open reports whether err leaves the service with work whose end isn't known here: the same request under the same key
+// finds it.
+func (s *Submission) Open(err error) bool { return err != nil && s.open(err) }
+
 // open reports whether err leaves the service with work whose end isn't known here.
 func (s *Submission) open(err error) bool {
 	s.doubt(err)
