@@ -40,7 +40,7 @@ func leaves(cmd *cobra.Command) []string {
 	for _, child := range cmd.Commands() {
 		all = append(all, leaves(child)...)
 	}
-	if len(all) == 0 && cmd.Runnable() || cmd.Name() == "mcp" || cmd.Name() == "simulate" {
+	if len(all) == 0 && cmd.Runnable() || cmd.Name() == "mcp" || cmd.Name() == "chat" || cmd.Name() == "simulate" {
 		all = append(all, cmd.CommandPath())
 	}
 	return all

@@ -12,6 +12,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/backup"
+	"unitask/internal/chat"
 	"unitask/internal/client"
 	"unitask/internal/config"
 	"unitask/internal/disk"
@@ -56,6 +57,7 @@ func exitCode(err error) int {
 	_, noKey := errors.AsType[*client.NoKeyError](err)
 	_, noSecret := errors.AsType[*secret.Error](err)
 	_, absent := errors.AsType[*submit.NotJournaledError](err)
+	_, noChat := errors.AsType[*chat.NotFoundError](err)
 	_, unreachable := errors.AsType[*client.UnreachableError](err)
 	f, coded := errors.AsType[*fault.Error](err)
 	answer, answered := errors.AsType[*client.Error](err)
@@ -84,7 +86,7 @@ func exitCode(err error) int {
 		return exitTaskFailed
 	case coded && f.Code == fault.Unauthenticated:
 		return exitKey
-	case absent, coded && f.Code == fault.NotFound:
+	case absent, noChat, coded && f.Code == fault.NotFound:
 		return exitNotFound
 	default:
 		return exitError
@@ -268,4 +270,4 @@ func hintOfCode(command string, f *fault.Error) string {
 }
 
 // submitters are the commands whose requests a capability's schema judges.
-var submitters = []string{"unitask run", "unitask tasks retry", "unitask tasks resume", dashboard}
+var submitters = []string{"unitask run", "unitask tasks retry", "unitask tasks resume", "unitask chat", "unitask chat continue", dashboard}

@@ -18,7 +18,7 @@ func TestEveryCommandHasExamples(t *testing.T) {
 				visit(child)
 			}
 		}
-		if !cmd.Runnable() || cmd.HasSubCommands() && cmd.Name() != "simulate" {
+		if !cmd.Runnable() || cmd.HasSubCommands() && cmd.Name() != "simulate" && cmd.Name() != "chat" {
 			return
 		}
 		seen++

@@ -28,7 +28,8 @@ type section struct {
 func sections(t *terminal) []section {
 	return []section{
 		{"Tasks", []*cobra.Command{
-			newRunCmd(t), newCapabilitiesCmd(t), newTasksCmd(t), newTUICmd(t), newUploadCmd(t), newUploadsCmd(t), newWebhooksCmd(t), newMCPCmd(t), newOpenCmd(t),
+			newRunCmd(t), newChatCmd(t), newCapabilitiesCmd(t), newTasksCmd(t), newTUICmd(t), newUploadCmd(t), newUploadsCmd(t), newWebhooksCmd(t),
+			newMCPCmd(t), newOpenCmd(t),
 		}},
 		{"Service and key", []*cobra.Command{newLoginCmd(t), newLogoutCmd(t), newProfilesCmd(t), newWhoamiCmd(t)}},
 		{"The server", []*cobra.Command{newServeCmd(t), newDoctorCmd(t), newConfigCmd(t), newStoreCmd(t), newSimulateCmd(t)}},

@@ -22,9 +22,14 @@ func (e *signaled) Is(target error) bool { return target == context.Canceled }
 
 // untilSignal returns a context that the first SIGINT or SIGTERM ends. Later ones have no effect before stop.
 func untilSignal(parent context.Context) (ctx context.Context, stop func()) {
+	return until(parent, os.Interrupt, syscall.SIGTERM)
+}
+
+// until returns a context that the first of the signals ends, as untilSignal does.
+func until(parent context.Context, by ...os.Signal) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, by...)
 	go func() {
 		select {
 		case s := <-signals:

@@ -85,6 +85,9 @@ func items(value any) []any {
 	return each
 }
 
+// Text reads a word that stands for a text, as the words of a command line do.
+func (r *Reader) Text(word string) (string, error) { return r.text(word) }
+
 // text reads a text; @@ begins one with an @ of its own.
 func (r *Reader) text(text string) (string, error) {
 	if !utf8.ValidString(text) {

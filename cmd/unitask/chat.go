@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"unitask/internal/api"
+	"unitask/internal/arguments"
+	"unitask/internal/catalog"
+	"unitask/internal/chat"
+	"unitask/internal/form"
+	"unitask/internal/hint"
+	"unitask/internal/journal"
+)
+
+const chatLong = `Talk with a model: each message goes out with the conversation before it, and the answer is printed as it comes.
+
+On a terminal the next message is asked for after each answer; /help lists the commands. Without one the message is
+PROMPT with what stdin has, and the command ends with the answer; "unitask chat continue" goes on.
+
+The conversation is kept on this machine, in a file that is the user's alone, with each message before it is sent. So a
+client that is killed or interrupted gets the answer later, by "unitask chat continue", and no task is made or paid for
+twice. "unitask chat rm" removes it.
+
+Words name=value are parameters, system=TEXT says how to answer, and @FILE after PROMPT is a file that goes along with it,
+as in "unitask run".`
+
+const chatExample = `  unitask chat
+  unitask chat "Who was Tycho Brahe?" max_output_tokens=4000
+  unitask chat --tools tools.json "What is the weather in Lund?"
+  unitask chat "What changed?" < changes.diff`
+
+type chatOptions struct {
+	clientFlags
+	capability string
+	system     string
+	tools      string
+	words      []string
+}
+
+func newChatCmd(t *terminal) *cobra.Command {
+	var o chatOptions
+	cmd := &cobra.Command{
+		Use:     "chat [PROMPT] [name=value ...]",
+		Short:   "Have a conversation, which is kept on this machine",
+		Long:    chatLong,
+		Example: chatExample,
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.words = args
+			return chatRun(cmd.Context(), t, &o)
+		},
+	}
+	cmd.Flags().StringVar(&o.capability, "capability", string(catalog.TextChat), "talk by this `capability`")
+	cmd.Flags().StringVar(&o.system, "system", "", "the `text` that says how to answer, or @FILE")
+	cmd.Flags().StringVar(&o.tools, "tools", "", "a `file` with the tools that the model may call, as JSON; you type their results")
+	_ = cmd.MarkFlagFilename("tools", "json")
+	_ = cmd.RegisterFlagCompletionFunc("capability", completeRun(t, &o.clientFlags))
+	o.add(cmd)
+	cmd.AddCommand(newChatContinueCmd(t), newChatListCmd(t), newChatShowCmd(t), newChatRmCmd(t))
+	passFlags(cmd)
+	return cmd
+}
+
+func chatRun(ctx context.Context, t *terminal, o *chatOptions) error {
+	s, err := o.session(ctx, t)
+	if err != nil {
+		return err
+	}
+	if s.entry, err = talking(ctx, s.service, o.capability); err != nil {
+		return err
+	}
+	settings := chat.Settings{Capability: string(s.entry.Name)}
+	var said []string
+	for _, word := range o.flagged() {
+		if arguments.Parse(word).Name == "" {
+			said = append(said, word)
+		} else if settings, err = s.fitSetting(settings, word); err != nil {
+			return err
+		}
+	}
+	s.talk = s.store.New(settings)
+	defer func() { _ = s.talk.Close() }()
+	return s.run(ctx, said)
+}
+
+// flagged are the words, with those that the flags stand for.
+func (o *chatOptions) flagged() []string {
+	words := slices.Clone(o.words)
+	if o.system != "" {
+		words = append(words, "system="+o.system)
+	}
+	if o.tools != "" {
+		words = append(words, catalog.Tools+"=@"+strings.TrimPrefix(o.tools, "@"))
+	}
+	return words
+}
+
+// session reaches the service.
+func (o *chatOptions) session(ctx context.Context, t *terminal) (*chatSession, error) {
+	if o.keyFile == "-" {
+		return nil, &hint.UsageError{Message: "--api-key-file - reads stdin, which has the messages here", Hint: "unitask login keeps a key"}
+	}
+	s := &chatSession{t: t, flags: &o.clientFlags, store: chat.Open(journal.StateDir())}
+	var err error
+	if s.service, err = o.reach(ctx, t, s.retry); err != nil {
+		return nil, err
+	}
+	mode, err := s.service.ModeOfKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.place = chat.Place{BaseURL: s.service.BaseURL(), Profile: s.service.Target.Name, Mode: string(mode)}
+	if s.place.Profile == "" {
+		s.place.DataDir = s.service.Target.Profile.DataDir
+	}
+	return s, nil
+}
+
+// capabilitiesOf is how a service's directory is read.
+type capabilitiesOf interface {
+	Capabilities(ctx context.Context) ([]api.Capability, error)
+}
+
+// talking finds a capability that takes a conversation.
+func talking(ctx context.Context, c capabilitiesOf, name string) (api.Capability, error) {
+	all, err := c.Capabilities(ctx)
+	if err != nil {
+		return api.Capability{}, err
+	}
+	if len(all) == 0 {
+		return api.Capability{}, &hint.UsageError{Message: opensNothing, Hint: "unitask suppliers, on the server's machine, says which supplier is live and why others aren't"}
+	}
+	entry, err := pick(all, name, "this key opens no capability")
+	if err != nil || takesMessages(entry) {
+		return entry, err
+	}
+	var others []string
+	for _, one := range all {
+		if takesMessages(one) {
+			others = append(others, string(one.Name))
+		}
+	}
+	message := fmt.Sprintf("%s takes no conversation", name)
+	if len(others) > 0 {
+		message += "; " + form.AnyOf(others) + " does"
+	}
+	return entry, &hint.UsageError{Message: message, Hint: "unitask run " + name}
+}
+
+func takesMessages(c api.Capability) bool {
+	fields, err := catalog.FieldsOf(c.InputSchema, c.ParametersSchema)
+	return err == nil && slices.ContainsFunc(fields, func(f catalog.Field) bool {
+		return f.Group == catalog.GroupInput && f.Name == "messages" && f.Array
+	})
+}
+
+// takeChat locks the conversation that a person means; "" is the newest.
+func takeChat(store *chat.Store, name string) (*chat.Conversation, error) {
+	id, err := store.Find(name)
+	if err != nil {
+		return nil, hint.With(err, "unitask chat list")
+	}
+	c, err := store.Take(id)
+	switch {
+	case errors.Is(err, chat.ErrBusy):
+		return nil, fmt.Errorf("another unitask has %s open", id)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", id, err)
+	}
+	return c, nil
+}
