@@ -34,7 +34,7 @@ func infoOf(c *chat.Conversation) chatInfo {
 	return chatInfo{
 		ID: c.ID, Title: c.Title, CreatedAt: api.Timestamp{Time: c.Created}, ChangedAt: api.Timestamp{Time: c.Changed.UTC()},
 		Turns: len(c.Turns), Unanswered: c.Open != nil, Capability: c.Capability, BaseURL: at.BaseURL, Profile: at.Profile,
-		Cost: api.Cost{Currency: "USD", Amount: c.Spent.Cost.String()},
+		Cost: api.Cost{Currency: "USD", Amount: c.Spent().Cost.String()},
 	}
 }
 

@@ -74,15 +74,27 @@ type Spent struct {
 	Cost task.Money
 }
 
-func (s *Spent) add(u *api.Usage) {
-	s.Tasks++
-	if u == nil {
-		return
+// Spent adds up the tasks that have ended. One that was tried again under its key is one.
+func (c *Conversation) Spent() Spent {
+	s := Spent{Tasks: len(c.ended)}
+	for _, u := range c.ended {
+		if u == nil {
+			continue
+		}
+		s.Work = s.Add(u.Work)
+		if cost, err := task.ParseMoney(u.Cost.Amount); err == nil {
+			s.Cost = s.Cost.Add(cost)
+		}
 	}
-	s.Work = s.Add(u.Work)
-	if cost, err := task.ParseMoney(u.Cost.Amount); err == nil {
-		s.Cost = s.Cost.Add(cost)
+	return s
+}
+
+// end takes the usage of a task.
+func (c *Conversation) end(taskID string, u *api.Usage) {
+	if c.ended == nil {
+		c.ended = map[string]*api.Usage{}
 	}
+	c.ended[taskID] = u
 }
 
 // Said is a message in the words that a person is shown.

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -48,8 +49,9 @@ func user(text string) []json.RawMessage {
 	return []json.RawMessage{raw}
 }
 
+// answer is a task that ended; the text of its output makes its id.
 func answer(output string) api.Task {
-	done := api.Task{ID: "task_1", State: task.Succeeded, Usage: &api.Usage{Cost: api.Cost{Amount: "0.01"}}}
+	done := api.Task{ID: fmt.Sprintf("task_%x", output), State: task.Succeeded, Usage: &api.Usage{Cost: api.Cost{Amount: "0.01"}}}
 	done.Usage.OutputTokens = 7
 	if err := json.Unmarshal([]byte(output), &done.Output); err != nil {
 		panic(err)
@@ -108,8 +110,8 @@ func TestKilled(t *testing.T) {
 		t.Errorf("taken from a live process: %v", err)
 	}
 	must(t, c.Answered(answer(`{"text":"A fox.","finish_reason":"stop"}`)))
-	if c.Spent.Tasks != 3 || c.Spent.Cost.String() != "0.03" || c.Spent.OutputTokens != 21 {
-		t.Errorf("spent: %+v", c.Spent)
+	if got := c.Spent(); got.Tasks != 3 || got.Cost.String() != "0.03" || got.OutputTokens != 21 {
+		t.Errorf("spent: %+v", got)
 	}
 	must(t, os.WriteFile(file, []byte("a picture of a dog"), 0o600))
 	must(t, c.Ask("key-4", at, user("And now?"), nil))
@@ -133,12 +135,13 @@ func decoded(t *testing.T, raw string) any {
 func TestTurns(t *testing.T) {
 	s := chat.Open(filepath.Join(t.TempDir(), "new", "state"))
 	c := s.New(chat.Settings{Capability: "text.chat"})
+	const blank = `{"text":" ","finish_reason":"stop"}`
 	if ids, err := s.List(); err != nil || len(ids) != 0 || c.Kept() {
 		t.Errorf("a conversation without a turn is kept: %v %v", ids, err)
 	}
 	must(t, c.Set(chat.Settings{Capability: "text.chat", System: "One."}))
 	must(t, c.Ask("key-1", at, user("first"), nil))
-	must(t, c.Fail(chat.Failure{Code: "PROVIDER_TIMEOUT", Retryable: true}))
+	must(t, c.Fail(chat.Failure{TaskID: answer(blank).ID, Code: "PROVIDER_TIMEOUT", Retryable: true, Usage: answer(blank).Usage}))
 	if c.Failed == nil || !c.Failed.Failure.Retryable {
 		t.Errorf("%+v", c.Failed)
 	}
@@ -146,7 +149,7 @@ func TestTurns(t *testing.T) {
 	if c.Failed != nil || !c.Open.Again || c.Open.Key != "key-1" {
 		t.Errorf("%+v %+v", c.Failed, c.Open)
 	}
-	must(t, c.Answered(answer(`{"text":" ","finish_reason":"stop"}`)))
+	must(t, c.Answered(answer(blank)))
 	must(t, c.Ask("key-2", at, user("second"), nil))
 	must(t, c.Answered(answer(`{"text":"B","finish_reason":"stop"}`)))
 	must(t, c.Undo(1))
@@ -163,8 +166,8 @@ func TestTurns(t *testing.T) {
 	if got := mustRequest(t, again); got != want {
 		t.Errorf("read again: %s", got)
 	}
-	if again.Spent.Tasks != 2 {
-		t.Errorf("%d tasks, want both that had an answer", again.Spent.Tasks)
+	if got := again.Spent(); got.Tasks != 2 || got.Cost.String() != "0.02" {
+		t.Errorf("%+v, want both that had an answer", got)
 	}
 }
 

@@ -26,8 +26,8 @@ type Conversation struct {
 	Turns  []Turn // with their answers
 	Open   *Turn  // whose end isn't known; nil without one
 	Failed *Turn  // the last one, if it failed; nil else
-	Spent  Spent
 
+	ended map[string]*api.Usage // of tasks, by their ids
 	store *Store
 	file  *os.File // nil before the first turn
 }

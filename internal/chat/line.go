@@ -109,7 +109,7 @@ func (c *Conversation) apply(l line) error {
 		}
 		c.Open.Answer = &l.Answer.Answer
 		c.Turns, c.Open = append(c.Turns, *c.Open), nil
-		c.Spent.add(l.Answer.Usage)
+		c.end(l.Answer.TaskID, l.Answer.Usage)
 	case l.Failed != nil:
 		if c.Open == nil || c.Open.Key != l.Failed.Key {
 			return errors.New("it ends no open turn")
@@ -117,7 +117,7 @@ func (c *Conversation) apply(l line) error {
 		c.Open.Failure = &l.Failed.Failure
 		c.Failed, c.Open = c.Open, nil
 		if l.Failed.TaskID != "" {
-			c.Spent.add(l.Failed.Usage)
+			c.end(l.Failed.TaskID, l.Failed.Usage)
 		}
 	case l.Undo > 0:
 		if l.Undo > len(c.Turns) || c.Open != nil {
