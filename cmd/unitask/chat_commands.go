@@ -77,11 +77,22 @@ func (s *chatSession) command(ctx context.Context, text string) error {
 }
 
 func (s *chatSession) help(context.Context, string) error {
+	const narrow = 80 // columns, below which the explanations stand in lines of their own
+	width := s.t.width() - 1
 	for _, c := range chatCommands() {
-		s.t.note("  %-16s %s", strings.TrimSpace("/"+c.name+" "+c.args), c.help)
+		usage := strings.TrimSpace("/" + c.name + " " + c.args)
+		if width+1 >= narrow {
+			s.t.note("  %-16s %s", usage, c.help)
+			continue
+		}
+		s.t.note("%s\n  %s", usage, strings.ReplaceAll(ansi.Wordwrap(c.help, width-2, ""), "\n", "\n  "))
 	}
-	s.t.note("A line that ends with \\ goes on in the next one; // begins a message with a slash.")
-	s.t.note("Ctrl-C stops waiting for an answer, and clears the line; twice, or Ctrl-D, it leaves.")
+	for _, line := range []string{
+		"A line that ends with \\ goes on in the next one; // begins a message with a slash.",
+		"Ctrl-C stops waiting for an answer, and clears the line; twice, or Ctrl-D, it leaves.",
+	} {
+		s.t.note("%s", ansi.Wordwrap(line, width, ""))
+	}
 	return nil
 }
 

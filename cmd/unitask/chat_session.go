@@ -54,20 +54,14 @@ func (s *chatSession) run(ctx context.Context, words []string) error {
 	if !s.t.inTTY {
 		return s.once(ctx, words)
 	}
-	base, stop := until(context.WithoutCancel(ctx), syscall.SIGTERM) // SIGINT ends a wait, and not the visit
+	base, stop := until(context.WithoutCancel(ctx), syscall.SIGTERM)
 	defer stop()
 	s.recall()
-	if len(words) > 0 && s.talk.Open == nil {
-		text, err := s.take(base, words)
-		if err != nil {
-			return err
-		}
-		s.told(base, s.say(base, text))
-	}
 	for !s.leaving && base.Err() == nil {
-		if err := s.step(base); err != nil {
+		if err := s.step(base, words); err != nil {
 			return err
 		}
+		words = nil
 	}
 	s.farewell()
 	if base.Err() != nil {
@@ -76,13 +70,22 @@ func (s *chatSession) run(ctx context.Context, words []string) error {
 	return nil
 }
 
-// step does whatever comes next: it waits for the open turn, or reads a message, a command or the results of tools.
-func (s *chatSession) step(ctx context.Context) error {
+// step does whatever comes next: it waits for the open turn, or takes a message, a command or the results of tools. A
+// SIGINT ends it alone.
+func (s *chatSession) step(base context.Context, words []string) error {
+	ctx, stop := until(base, os.Interrupt)
+	defer stop()
 	if s.talk.Open != nil && !s.paused {
-		if s.resumed {
-			s.replay(*s.talk.Open)
+		s.told(s.finish(ctx))
+	}
+	if len(words) > 0 && s.talk.Open == nil {
+		text, err := s.take(ctx, words)
+		if err == nil {
+			s.told(s.say(ctx, text))
 		}
-		s.told(ctx, s.finish(ctx))
+		return err
+	}
+	if s.talk.Open != nil && !s.paused || ctx.Err() != nil {
 		return nil
 	}
 	if calls := s.talk.Calls(); len(calls) > 0 {
@@ -116,13 +119,13 @@ func (s *chatSession) enter(ctx context.Context, text string) {
 		s.paused = false
 	case trimmed == "" && len(s.files) == 0:
 	case strings.HasPrefix(trimmed, "/") && !literal:
-		s.told(ctx, s.command(ctx, trimmed))
+		s.told(s.command(ctx, trimmed))
 	case s.talk.Open != nil:
 		s.t.note("the last message has no answer yet: an empty line waits for it, /cancel gives it up")
 	case literal:
-		s.told(ctx, s.say(ctx, trimmed[1:]))
+		s.told(s.say(ctx, trimmed[1:]))
 	default:
-		s.told(ctx, s.say(ctx, text))
+		s.told(s.say(ctx, text))
 	}
 }
 
@@ -211,8 +214,8 @@ func (s *chatSession) take(ctx context.Context, words []string) (string, error) 
 }
 
 // told reports an error, if there is one, at the terminal, where the conversation goes on.
-func (s *chatSession) told(ctx context.Context, err error) bool {
-	if err != nil && ctx.Err() == nil {
+func (s *chatSession) told(err error) bool {
+	if err != nil {
 		s.t.report("unitask chat", s.hinted(err))
 	}
 	return err != nil
@@ -241,6 +244,9 @@ func (s *chatSession) recall() {
 	s.t.note("%s", s.t.errStyle.faint.Render(printable(line)))
 	if text, ok := s.talk.Last(); ok && s.talk.Open == nil {
 		s.t.note("%s", s.t.errStyle.faint.Render(printable(strings.TrimSpace(text))))
+	}
+	if s.talk.Open != nil {
+		s.replay(*s.talk.Open)
 	}
 }
 

@@ -20,16 +20,16 @@ func (s *chatSession) results(ctx context.Context, calls []chat.Call) error {
 			return s.unread(ctx, err)
 		}
 		if strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "//") {
-			s.told(ctx, s.command(ctx, text))
+			s.told(s.command(ctx, text))
 			return nil
 		}
 		message, err := s.result(call, strings.TrimSpace(text))
-		if s.told(ctx, err) {
+		if s.told(err) {
 			return nil
 		}
 		messages = append(messages, message)
 	}
-	s.told(ctx, s.ask(ctx, messages, nil))
+	s.told(s.ask(ctx, messages, nil))
 	return nil
 }
 

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -105,8 +105,6 @@ func (s *chatSession) finish(ctx context.Context) error {
 		return errors.Join(s.talk.Fail(chat.Failure{Message: "it is older than the service keeps keys"}),
 			errors.New("the last message is older than the service keeps its key, so its answer can't be found; /retry asks again"))
 	}
-	wait, stop := until(ctx, os.Interrupt)
-	defer stop()
 	p := startProgress(s.t, string(s.entry.Name))
 	s.progress.Store(p)
 	end := sync.OnceFunc(func() {
@@ -118,20 +116,25 @@ func (s *chatSession) finish(ctx context.Context) error {
 	if !s.t.outTTY && !s.t.errTTY {
 		show = func(api.Task) {}
 	}
-	sub, known, err := s.submission(wait, show)
+	sub, known, err := s.submission(ctx, show)
 	if err != nil {
 		end()
 		return s.unsent(err)
 	}
 	said := &textPrinter{t: s.t, begin: func() { p.hush(); end() }}
-	how := client.CreateOptions{OnText: said.say, OnRetry: func(client.Retry) { said.again() }}
+	thoughts := &thoughtPrinter{t: s.t, begin: said.begin}
+	how := client.CreateOptions{
+		OnThought: thoughts.say, OnText: func(piece string) { thoughts.end(); said.say(piece) },
+		OnRetry: func(client.Retry) { said.again() },
+	}
 	var done api.Task
 	if known {
-		done, err = sub.Resume(wait)
+		done, err = sub.Resume(ctx)
 	} else {
-		done, err = sub.Finish(wait, how)
+		done, err = sub.Finish(ctx, how)
 	}
 	end()
+	thoughts.end()
 	if err == nil {
 		err = submit.Ended(done)
 	}
@@ -208,8 +211,11 @@ func (s *chatSession) left(err error) error {
 	if s.t.inTTY {
 		next = "an empty line waits on, /cancel ends it; " + next
 	}
-	if interrupted(err) {
-		return hint.With(&reworded{err, "the answer goes on without you"}, next)
+	if interrupted(err) && s.t.inTTY {
+		_, _ = io.WriteString(s.t.err, "\r\x1b[K") // over the terminal's ^C
+		s.t.note("the answer goes on without you")
+		s.t.note("%s %s", s.t.errStyle.bold.Render("hint:"), next)
+		return nil
 	}
 	return hint.With(err, next)
 }
@@ -272,60 +278,4 @@ func (s *chatSession) hinted(err error) error {
 	default:
 		return hint.With(err, "/retry tries it again")
 	}
-}
-
-// fitSetting takes a word name=value into the settings; an empty value takes the parameter out.
-func (s *chatSession) fitSetting(settings chat.Settings, word string) (chat.Settings, error) {
-	a := arguments.Parse(word)
-	if a.Name == "" {
-		return settings, &hint.UsageError{Message: "a parameter is written name=value", Hint: "unitask capabilities " + string(s.entry.Name)}
-	}
-	name, _, _ := strings.Cut(a.Name, ".")
-	all := map[string]json.RawMessage{}
-	if settings.Parameters != nil {
-		if err := json.Unmarshal(settings.Parameters, &all); err != nil {
-			return settings, err
-		}
-	}
-	if a.Value == "" && all[name] != nil {
-		delete(all, name)
-		return withParameters(settings, all)
-	}
-	read := &arguments.Reader{StdinUsed: true}
-	req, err := arguments.Fit(s.entry, []string{s.prompt() + `:="x"`, word}, read)
-	if err != nil {
-		return settings, err
-	}
-	var input map[string]json.RawMessage
-	var parameters map[string]json.RawMessage
-	err = json.Unmarshal(req.Input, &input)
-	if len(req.Parameters) > 0 {
-		err = errors.Join(err, json.Unmarshal(req.Parameters, &parameters))
-	}
-	if err != nil {
-		return settings, err
-	}
-	delete(input, s.prompt())
-	if system := input["system"]; system != nil {
-		delete(input, "system")
-		err = json.Unmarshal(system, &settings.System)
-	}
-	if len(input) > 0 || name == s.prompt() || name == "messages" {
-		return settings, &hint.UsageError{Message: a.Name + " is no parameter of a conversation", Hint: "unitask capabilities " + string(s.entry.Name)}
-	}
-	for name, value := range parameters {
-		all[name] = value
-	}
-	settings, again := withParameters(settings, all)
-	return settings, errors.Join(err, again)
-}
-
-func withParameters(settings chat.Settings, all map[string]json.RawMessage) (chat.Settings, error) {
-	if len(all) == 0 {
-		settings.Parameters = nil
-		return settings, nil
-	}
-	raw, err := json.Marshal(all)
-	settings.Parameters = raw
-	return settings, err
 }

@@ -18,6 +18,8 @@ type CreateOptions struct {
 	// OnText, if not nil, gets the text of a task that Finish follows, piece by piece as it comes: best effort, and from
 	// the beginning again after OnRetry. The task that ended has all of it.
 	OnText func(piece string)
+	// OnThought, if not nil, gets the model's thoughts in the same way, where they are told.
+	OnThought func(piece string)
 }
 
 // Created is the result of a creation.
@@ -70,6 +72,8 @@ func (c *Client) Finish(ctx context.Context, request []byte, o CreateOptions, on
 			}
 		case e.Delta.Text != "" && o.OnText != nil && !whole:
 			o.OnText(e.Delta.Text)
+		case e.Delta.Reasoning != "" && o.OnThought != nil && !whole:
+			o.OnThought(e.Delta.Reasoning)
 		}
 	}
 	return last, nil

@@ -28,12 +28,8 @@ func TestChatKilled(t *testing.T) {
 	p.shows("…")
 	p.keys("lines", "Enter")
 	p.shows("TWO", "LINES")
-	p.keys("What is 5+7? @slow:8s", "Enter")
-	h.Until(2*time.Minute, "the third task runs", func() bool {
-		var running api.TaskList
-		h.call(http.MethodGet, api.PathTasks+"?state=running", "", nil, &running)
-		return len(running.Data) == 1
-	})
+	p.keys("What is 5+7? @slow:3s", "Enter")
+	h.oneRuns()
 	raw, err := os.ReadFile(pid)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +47,7 @@ func TestChatKilled(t *testing.T) {
 	}
 	p.shows("code 137")
 
-	p.must("respawn-pane", "-k", "sh", "-c", `"$0" chat continue; echo "code $?"; exec sleep 600`, harness.Binary())
+	p.must("respawn-pane", "-k", "sh", "-c", `trap : INT; "$0" chat continue; echo "code $?"; exec sleep 600`, harness.Binary())
 	p.shows("5+7 = 12", "›")
 	if got := strings.Count(h.must("tasks", "list"), "text.chat"); got != 3 {
 		t.Errorf("%d tasks, want one for each of the three messages", got)
@@ -62,10 +58,32 @@ func TestChatKilled(t *testing.T) {
 	p.shows("you mean /help?")
 	p.keys("What is 6+8?", "Enter")
 	p.shows("6+8 = 14")
+
+	p.keys("/set reasoning=low", "Enter", "What is 9+9? @slow:10m", "Enter")
+	h.oneRuns()
+	p.keys("C-c")
+	p.shows("goes on without you", "/cancel")
+	p.keys("/cancel", "Enter")
+	p.shows("canceled")
+	p.keys("What is 8+8?", "Enter")
+	p.shows("They ask something", "8+8 = 16")
 	p.keys("C-d")
 	p.shows("code 0")
-	const want = "What is 12*7+1?|12*7+1 = 85|upper two \nlines|TWO \nLINES|What is 6+8?|6+8 = 14\n"
+	if got := strings.Count(h.must("tasks", "list"), "text.chat"); got != 6 {
+		t.Errorf("%d tasks, want one for each of the six messages", got)
+	}
+	const want = "What is 12*7+1?|12*7+1 = 85|upper two \nlines|TWO \nLINES|What is 6+8?|6+8 = 14|What is 8+8?|8+8 = 16\n"
 	if got := h.must("chat", "show", "--jq", `[.messages[].text] | join("|")`); got != want {
 		t.Errorf("the conversation is %q, want %q", got, want)
 	}
+}
+
+// oneRuns waits until one task runs.
+func (h *host) oneRuns() {
+	h.T.Helper()
+	h.Until(2*time.Minute, "one task runs", func() bool {
+		var running api.TaskList
+		h.call(http.MethodGet, api.PathTasks+"?state=running", "", nil, &running)
+		return len(running.Data) == 1
+	})
 }
