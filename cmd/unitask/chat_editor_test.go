@@ -35,7 +35,7 @@ func TestEditor(t *testing.T) {
 			e.remember("former\nlines")
 			got, _, err := typed(e, tt.keys)
 			if got != tt.want || !errors.Is(err, tt.err) {
-				t.Errorf("%q, %v, want %q, %v", got, err, tt.want, tt.err)
+				t.Errorf("%.60q, %v, want %.60q, %v", got, err, tt.want, tt.err)
 			}
 		})
 	}

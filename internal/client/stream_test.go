@@ -86,18 +86,20 @@ func TestFinishTellsATextOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		running, ended := clienttest.Event(t, api.EventTask, api.Task{ID: "task_1", State: task.Running}), clienttest.Event(t, api.EventTask, api.Task{ID: "task_1", State: task.Succeeded})
 		one, two := clienttest.Event(t, api.EventDelta, api.Delta{Text: "one "}), clienttest.Event(t, api.EventDelta, api.Delta{Text: "two"})
-		streams := [][]string{{running, one}, {running, one, two, ended}}
+		hm := clienttest.Event(t, api.EventDelta, api.Delta{Reasoning: "hm"})
+		streams := [][]string{{running, hm, one}, {running, hm, one, two, ended}}
 		c := mustClient(t, client.Config{HTTPClient: &http.Client{Transport: clienttest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 			b := &clienttest.Body{Pieces: streams[0], End: io.EOF, Eager: true, Ctx: r.Context()}
 			streams = streams[1:]
 			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {sse.ContentType}}, Body: b}, nil
 		})}})
-		told, retries := "", 0
+		told, thought, retries := "", "", 0
 		got, err := c.Finish(t.Context(), request("text.chat"), client.CreateOptions{
-			OnText: func(piece string) { told += piece }, OnRetry: func(client.Retry) { retries++ },
+			OnText: func(piece string) { told += piece }, OnThought: func(piece string) { thought += piece },
+			OnRetry: func(client.Retry) { retries++ },
 		}, nil)
-		if err != nil || got.State != task.Succeeded || told != "one " || retries != 0 {
-			t.Errorf("%+v, %v, told %q and %d retries of the creation", got, err, told, retries)
+		if err != nil || got.State != task.Succeeded || told != "one " || thought != "hm" || retries != 0 {
+			t.Errorf("%+v, %v, told %q and %q and %d retries of the creation", got, err, told, thought, retries)
 		}
 	})
 }
