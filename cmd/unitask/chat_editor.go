@@ -174,7 +174,7 @@ func (k *keyReader) take(b byte) {
 	}
 }
 
-// pasted returns what the prompt shows of a paste: a short one as it is.
+// pasted returns the text that stands for a paste at the prompt: a short one as it is.
 func (e *editor) pasted(text string) string {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.ToValidUTF8(text, "�"))
 	text = strings.Map(func(r rune) rune {

@@ -73,7 +73,7 @@ func TestEditorShows(t *testing.T) {
 	}
 }
 
-// typed reads a message from keys, and returns what the terminal showed too.
+// typed reads a message from keys, and returns all that the terminal showed too.
 func typed(e *editor, keys string) (text, screen string, err error) {
 	var out strings.Builder
 	k := &keyReader{in: strings.NewReader(keys), editor: e, resize: func() {}}

@@ -98,7 +98,7 @@ func (s *chatSession) step(base context.Context, words []string) error {
 	return s.unread(ctx, err)
 }
 
-// unread is what an error of the prompt leaves to report: a Ctrl-D leaves, a Ctrl-C begins the line again.
+// unread takes an error of the prompt: a Ctrl-D leaves, a Ctrl-C begins the line again, others are returned.
 func (s *chatSession) unread(ctx context.Context, err error) error {
 	if errors.Is(err, io.EOF) {
 		s.leaving = true

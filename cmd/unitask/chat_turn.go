@@ -205,7 +205,7 @@ func (s *chatSession) settle(sub *submit.Submission, done api.Task, said *textPr
 	return errors.Join(sub.SettleAlone(err), s.talk.Fail(why))
 }
 
-// left says what becomes of an answer that isn't waited for.
+// left says that an answer that isn't waited for is made all the same.
 func (s *chatSession) left(err error) error {
 	next := "unitask chat continue " + s.talk.ID + s.flags.words() + " shows it"
 	if s.t.inTTY {
@@ -220,7 +220,7 @@ func (s *chatSession) left(err error) error {
 	return hint.With(err, next)
 }
 
-// show prints what is still missing of an answer, and what stands beside it.
+// show prints the rest of an answer, and all that stands beside it.
 func (s *chatSession) show(done api.Task, said *textPrinter) error {
 	out := done.Output
 	if out == nil {
@@ -249,7 +249,7 @@ func (s *chatSession) show(done api.Task, said *textPrinter) error {
 	return nil
 }
 
-// summarize says how long an answer took and what it cost, at a terminal.
+// summarize says how long an answer took and its cost, at a terminal.
 func (s *chatSession) summarize(done api.Task) {
 	if !s.t.errTTY || done.FinishedAt == nil {
 		return
