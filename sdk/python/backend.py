@@ -21,11 +21,12 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the first time that a zip can have
 
 def metadata() -> str:
     lines = [
-        "Metadata-Version: 2.1",
+        "Metadata-Version: 2.4",
         f"Name: {NAME}",
         f"Version: {VERSION}",
         f"Summary: {PROJECT['description']}",
-        f"License: {PROJECT['license']['text']}",
+        f"License-Expression: {PROJECT['license']}",
+        *(f"License-File: {name}" for name in PROJECT["license-files"]),
         f"Requires-Python: {PROJECT['requires-python']}",
         "Description-Content-Type: text/markdown",
     ] + [f"Classifier: {c}" for c in PROJECT["classifiers"]]
@@ -38,6 +39,7 @@ def sources() -> list[pathlib.Path]:
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     files = {p.relative_to(HERE / "src").as_posix(): p.read_bytes() for p in sources()}
+    files |= {f"{INFO}/licenses/{name}": (HERE / name).read_bytes() for name in PROJECT["license-files"]}
     files[f"{INFO}/METADATA"] = metadata().encode()
     files[f"{INFO}/WHEEL"] = b"Wheel-Version: 1.0\nGenerator: unitask\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     record = [f"{name},sha256={digest(data)},{len(data)}" for name, data in files.items()]
@@ -51,8 +53,9 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 def build_sdist(sdist_directory, config_settings=None):
     name = f"{NAME}-{VERSION}"
+    tops = ["pyproject.toml", "README.md", *PROJECT["license-files"], "backend.py"]
     with tarfile.open(pathlib.Path(sdist_directory) / f"{name}.tar.gz", "w:gz", format=tarfile.PAX_FORMAT) as t:
-        for path in [HERE / "pyproject.toml", HERE / "README.md", HERE / "backend.py", *sources()]:
+        for path in [*(HERE / name for name in tops), *sources()]:
             add(t, f"{name}/{path.relative_to(HERE).as_posix()}", path.read_bytes())
         add(t, f"{name}/PKG-INFO", metadata().encode())
     return f"{name}.tar.gz"

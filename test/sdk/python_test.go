@@ -1,8 +1,10 @@
 package sdk_test
 
 import (
+	"archive/zip"
 	"context"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -101,12 +103,31 @@ func TestPythonWheel(t *testing.T) {
 		t.Fatalf("building the wheel: %v\n%s", err, out)
 	}
 	wheel := filepath.Join(built, strings.TrimSpace(string(out))) // Python imports from it as from a folder
+	wheelLicense(t, wheel)
 	tryPip(t, wheel)
 	for i, text := range blocks(t, filepath.Join(pythonFolder, "README.md"), "python") {
 		out := python(t, wheel, t.TempDir(), "-W", "error", "-c", text)
 		if strings.TrimSpace(out) == "" {
 			t.Errorf("program %d of the README says nothing", i+1)
 		}
+	}
+}
+
+// wheelLicense checks that the wheel has the license and its metadata names it.
+func wheelLicense(t *testing.T, wheel string) {
+	t.Helper()
+	sameLicense(t, filepath.Join(pythonFolder, "LICENSE"))
+	files, err := zip.OpenReader(wheel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer files.Close()
+	info := strings.TrimSuffix(filepath.Base(wheel), "-py3-none-any.whl") + ".dist-info"
+	if _, err := fs.Stat(files, info+"/licenses/LICENSE"); err != nil {
+		t.Error(err)
+	}
+	if about, err := fs.ReadFile(files, info+"/METADATA"); err != nil || !strings.Contains(string(about), "\nLicense-File: LICENSE\n") {
+		t.Errorf("the metadata names no license: %v\n%s", err, about)
 	}
 }
 

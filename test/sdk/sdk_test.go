@@ -1,10 +1,15 @@
 package sdk_test
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"unitask/test/harness"
@@ -37,5 +42,44 @@ func readAll(t *testing.T, dir string) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// sameLicense checks that a library's license is the project's: packers take only a file that lies in the library's folder.
+func sameLicense(t *testing.T, file string) {
+	t.Helper()
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Error(err)
+	}
+	want, err := os.ReadFile("../../LICENSE")
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s isn't the project's license (%v)", file, err)
+	}
+}
+
+// archived returns the names of the files in an archive, in order.
+func archived(t *testing.T, file string) (names []string) {
+	t.Helper()
+	raw, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	plain, err := gzip.NewReader(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := tar.NewReader(plain)
+	for {
+		h, err := files.Next()
+		if err == io.EOF {
+			slices.Sort(names)
+			return names
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, h.Name)
 	}
 }

@@ -14,6 +14,13 @@ const unitask = createUnitask()
 const pixel = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
 const nobody = { unitask: { input: { authorization: { person: 'none' } } } }
 
+/** Checks that metadata tells of the task. */
+function told({ taskId, requestId, cost }) {
+  assert.match(taskId, /^task_/)
+  assert.match(requestId, /^req_/)
+  assert.equal(cost.currency, 'USD')
+}
+
 test('generateText', async () => {
   const got = await generateText({ model: unitask('text.chat'), instructions: 'Be brief.', prompt: 'What is 12*7+1?', maxOutputTokens: 200 })
   assert.match(got.text, /85/)
@@ -124,12 +131,14 @@ test('a file that goes ahead is referred to', async () => {
 
 test('embeddings and rankings', async () => {
   const model = unitask.embeddingModel('text.embed')
-  const { embeddings, usage } = await embedMany({ model, values: ['a red fox', 'a crimson fox'], providerOptions: { unitask: { parameters: { dimensions: 8 } } } })
+  const { embeddings, usage, providerMetadata } = await embedMany({ model, values: ['a red fox', 'a crimson fox'], providerOptions: { unitask: { parameters: { dimensions: 8 } } } })
   assert.deepEqual(embeddings.map((vector) => vector.length), [8, 8])
   assert.ok(usage.tokens > 0)
+  told(providerMetadata.unitask)
   assert.equal((await embed({ model, value: 'a red fox' })).embedding.length, 256)
-  const { ranking } = await rerank({ model: unitask.reranking(), query: 'owls at night', documents: ['Bees gather nectar.', 'Owls hunt at night.'] })
+  const { ranking, providerMetadata: ranked } = await rerank({ model: unitask.reranking(), query: 'owls at night', documents: ['Bees gather nectar.', 'Owls hunt at night.'] })
   assert.equal(ranking[0].originalIndex, 1)
+  told(ranked.unitask)
 })
 
 test('images', async () => {
@@ -137,6 +146,9 @@ test('images', async () => {
   assert.equal(images.length, 2)
   assert.equal(images[0].mediaType, 'image/png')
   assert.equal(providerMetadata.unitask.images[0].width, 256)
+  assert.equal(providerMetadata.unitask.images.length, 2)
+  for (const about of providerMetadata.unitask.images) told(about)
+  assert.equal(providerMetadata.unitask.images[0].taskId, providerMetadata.unitask.images[1].taskId)
   const edited = await generateImage({ model: unitask.image('image.edit'), prompt: { text: 'make it blue', images: [images[0].uint8Array] }, providerOptions: nobody })
   assert.equal(edited.image.mediaType, 'image/png')
   const unsaid = generateImage({ model: unitask.image('image.edit'), prompt: { text: 'make it blue', images: [pixel] } })
@@ -146,20 +158,24 @@ test('images', async () => {
 })
 
 test('speech and its transcript', async () => {
-  const { audio, warnings } = await generateSpeech({ model: unitask.speech(), text: 'The train leaves at nine.', outputFormat: 'wav', language: 'en' })
+  const { audio, warnings, providerMetadata } = await generateSpeech({ model: unitask.speech(), text: 'The train leaves at nine.', outputFormat: 'wav', language: 'en' })
   assert.equal(audio.mediaType, 'audio/wav')
+  told(providerMetadata.unitask)
   assert.deepEqual(warnings.map(({ feature }) => feature), ['language'])
   const options = { model: unitask.transcription(), audio: audio.uint8Array }
-  assert.match((await transcribe(options)).text, /train leaves at nine/)
+  const heard = await transcribe(options)
+  assert.match(heard.text, /train leaves at nine/)
+  told(heard.providerMetadata.unitask)
   const timed = await transcribe({ ...options, providerOptions: { unitask: { parameters: { timestamps: 'segment' } } } })
   assert.ok(timed.segments[0].endSecond > timed.segments[0].startSecond)
 })
 
 test('video', async () => {
-  const { video, warnings } = await generateVideo({
+  const { video, warnings, providerMetadata } = await generateVideo({
     model: unitask.video('video.generate'), prompt: 'Waves at dusk', duration: 1, resolution: '1280x720', fps: 24, poll: { intervalMs: 2000 },
   })
   assert.match(Buffer.from(video.uint8Array.subarray(4, 8)).toString(), /ftyp/)
+  told(providerMetadata.unitask)
   assert.deepEqual(warnings.map(({ feature }) => feature), ['fps'])
   const failed = generateVideo({ model: unitask.video(), prompt: '@fail:CONTENT_POLICY_VIOLATION', poll: { intervalMs: 100 } })
   await assert.rejects(failed, /CONTENT_POLICY_VIOLATION/)

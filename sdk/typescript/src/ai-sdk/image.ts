@@ -33,8 +33,10 @@ export class ImageModel implements ImageModelV4 {
     const bytes = await Promise.all(images.map((image) => this.client.download(image, { signal: options.abortSignal }))).catch((error) => {
       throw draft.failure(error, this.client)
     })
-    const about = images.map(({ id, content_type, width = null, height = null, expires_at }) => ({ id, content_type, width, height, expires_at }))
     const { [providerName]: metadata } = metadataOf(task)
+    const about = images.map(({ id, content_type, width = null, height = null, expires_at }) => (
+      { ...metadata, id, content_type, width, height, expires_at } // generateImage hands on this list alone
+    ))
     const { timestamp, modelId, headers } = response(task)
     const { inputTokens, outputTokens, totalTokens } = tokens(task)
     return {
