@@ -127,7 +127,7 @@ var layers = map[string]layer{
 
 	"backup": {floor: 4, may: []string{"artifact", "disk"}},
 
-	"notify":   {floor: 5, may: []string{"account", "api", "artifact", "fault", "store", "task", "webhook"}},
+	"notify":   {floor: 5, may: []string{"account", "api", "artifact", "catalog", "fault", "gate", "store", "task", "webhook"}},
 	"gateway":  {floor: 5, below: true},
 	"operator": {floor: 5, may: []string{"account", "api", "catalog", "fault", "gate", "requestlog", "routing", "secret", "store", "task"}},
 

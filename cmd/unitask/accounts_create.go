@@ -41,11 +41,7 @@ func accountsCreateRun(ctx context.Context, t *terminal, o *accountsCreateOption
 		return err
 	}
 	return hintAccounts(operated(ctx, t, &o.remoteFlags, func(op operatorAPI) (api.Account, error) {
-		a, err := op.CreateAccount(ctx, o.request)
-		if err == nil {
-			noteUnmatched(t, a.Capabilities)
-		}
-		return a, err
+		return op.CreateAccount(ctx, o.request)
 	}, func(a api.Account) error {
 		t.note("account %s (%s) is made", printable(a.ID), printable(a.Name))
 		return nil

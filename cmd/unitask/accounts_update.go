@@ -55,11 +55,7 @@ func accountsUpdateRun(ctx context.Context, t *terminal, o *accountsUpdateOption
 		return &hint.UsageError{Message: "nothing to change: say what by a flag"}
 	}
 	return hintAccounts(operated(ctx, t, &o.remoteFlags, func(op operatorAPI) (api.Account, error) {
-		a, err := op.UpdateAccount(ctx, o.which, o.request)
-		if err == nil {
-			noteUnmatched(t, o.capabilities)
-		}
-		return a, err
+		return op.UpdateAccount(ctx, o.which, o.request)
 	}, func(a api.Account) error {
 		t.note("account %s: open %s, limits %s", printable(a.Name), printable(openOn(a)), limitsCell(a.Limits).human)
 		return nil

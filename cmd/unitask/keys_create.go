@@ -13,7 +13,6 @@ import (
 
 	"unitask/internal/account"
 	"unitask/internal/api"
-	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/hint"
 	"unitask/internal/task"
@@ -76,7 +75,6 @@ func keysCreateRun(ctx context.Context, t *terminal, o *keysCreateOptions) error
 		if fresh {
 			t.note("note: the account %s is new; unitask accounts list shows all", printable(key.Account))
 		}
-		noteUnmatched(t, key.Scopes)
 		return key, nil
 	}, t.showSecret)
 }
@@ -132,24 +130,6 @@ func (o *keysCreateOptions) check() (err error) {
 		o.request.ExpiresInSeconds = int64(life / time.Second)
 	}
 	return nil
-}
-
-// noteUnmatched names the patterns that match no capability of this version.
-func noteUnmatched(t *terminal, patterns []string) {
-	directory, err := catalog.Default()
-	if err != nil {
-		return // the built-in directory is held valid by its tests
-	}
-	for _, pattern := range patterns {
-		matches := func(c catalog.Capability) bool { return account.Allows([]string{pattern}, string(c.Name)) }
-		if pattern != api.ScopeWebhooks && !slices.ContainsFunc(directory.All(), matches) {
-			near := catalog.Nearest(pattern, namesOf(directory))
-			if near != "" {
-				near = ": did you mean " + near + "?"
-			}
-			t.note("note: %s matches no capability of this version%s", printable(pattern), near)
-		}
-	}
 }
 
 // parseBudget reads "5/day" and "99.50/month".

@@ -67,11 +67,7 @@ func keysUpdateRun(ctx context.Context, t *terminal, o *keysUpdateOptions) error
 		return err
 	}
 	return hintKeys(operated(ctx, t, &o.remoteFlags, func(op operatorAPI) (api.Key, error) {
-		key, err := op.UpdateKey(ctx, o.id, o.request)
-		if err == nil {
-			noteUnmatched(t, o.scopes)
-		}
-		return key, err
+		return op.UpdateKey(ctx, o.id, o.request)
 	}, func(key api.Key) error {
 		t.note("key %s (%s): opens %s, limits %s", printable(key.ID), printable(key.Name), printable(scopesOf(key)), limitsCell(key.Limits).human)
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/backup"
+	"unitask/internal/catalog"
 	"unitask/internal/config"
 	"unitask/internal/disk"
 	"unitask/internal/hint"
@@ -19,7 +20,7 @@ import (
 // openStoreOperator opens the store of a data folder that no server runs on, or the database that the settings name.
 // The settings are those that UNITASK_CONFIG names.
 func openStoreOperator(ctx context.Context, dataDir string) (operatorAPI, func() error, error) {
-	settings, _, err := config.Load(node.NamedSources(""))
+	settings, directory, err := config.Load(node.NamedSources(""))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -36,6 +37,7 @@ func openStoreOperator(ctx context.Context, dataDir string) (operatorAPI, func()
 	return operator.Owner{Operator: &operator.Operator{
 		Store: db, Tasks: db, Requests: requestlog.Folder(filepath.Join(abs, node.RequestsName)), Prefix: settings.KeyPrefix,
 		Server: api.Info{BaseURL: settings.BaseURL}, Now: node.ClockOf(db),
+		DirectoryFunc: func() *catalog.Catalog { return directory },
 	}}, db.Close, nil
 }
 

@@ -68,6 +68,16 @@ func (a allowance) prefix(ip netip.Addr) bool {
 	return slices.ContainsFunc(a.prefixes, func(p netip.Prefix) bool { return p.Contains(ip.Unmap()) })
 }
 
+// names reports whether a host is allowed by its name, on whichever port.
+func (a allowance) names(host string) bool {
+	for allowed := range a.hosts {
+		if name, _, err := net.SplitHostPort(allowed); err == nil && name == host {
+			return true
+		}
+	}
+	return false
+}
+
 // ErrDenied is the guard's refusal to connect.
 var ErrDenied = errors.New("the address is not public")
 

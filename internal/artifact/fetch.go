@@ -142,20 +142,42 @@ func (f *Fetcher) Dialer() func(ctx context.Context, network, address string) (n
 	return f.dialer(allowance{})
 }
 
-// Refuses reports whether the guard will refuse the address for certain, without asking DNS: a literal address or the
-// machine's own name that isn't allowed, or a port that isn't for the web.
-func (f *Fetcher) Refuses(u *url.URL) bool {
-	host, port := strings.ToLower(u.Hostname()), cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+// Refusal is why the guard won't connect to an address.
+type Refusal string
+
+// The refusals.
+const (
+	RefusedAddress Refusal = "address" // it isn't public
+	RefusedPort    Refusal = "port"    // its host would be connected to, on another port
+)
+
+// Refuses returns why the guard will refuse the address for certain, without asking DNS, "" if it may not: a literal
+// address or the machine's own name that isn't allowed, or a port that is neither for the web nor allowed.
+func (f *Fetcher) Refuses(u *url.URL) Refusal {
+	host, port := strings.ToLower(u.Hostname()), PortOf(u)
 	if f.allow.hosts[net.JoinHostPort(host, port)] {
-		return false
+		return ""
 	}
+	named := f.allow.names(host)
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		host = "127.0.0.1"
 	}
-	if _, err := netip.ParseAddr(host); err != nil {
-		return !slices.Contains(webPorts, port) && len(f.allow.prefixes) == 0
+	at, err := netip.ParseAddr(host)
+	switch {
+	case err != nil && (slices.Contains(webPorts, port) || len(f.allow.prefixes) > 0):
+		return ""
+	case err == nil && f.allow.control("", net.JoinHostPort(host, port), nil) == nil:
+		return ""
+	case err != nil, named, Public(at):
+		return RefusedPort
+	default:
+		return RefusedAddress
 	}
-	return f.allow.control("", net.JoinHostPort(host, port), nil) != nil
+}
+
+// PortOf returns the port of a foreign address, by its scheme if it has none.
+func PortOf(u *url.URL) string {
+	return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }
 
 // dialer returns the dial function of one request: a host that is allowed by name is connected to

@@ -23,7 +23,7 @@ type Config struct {
 	Artifacts      string                    `yaml:"artifacts" env:"UNITASK_ARTIFACTS" default:"file" doc:"where result files and large inputs are kept: file, a folder in data_dir, or s3://bucket/prefix?region=…&endpoint=…&path_style=true, an object store"`
 	KeyPrefix      string                    `yaml:"key_prefix" env:"UNITASK_KEY_PREFIX" default:"svc" doc:"the first part of every API key: lower-case letters and digits"`
 	Catalog        []string                  `yaml:"catalog" doc:"files of capabilities that are added to the directory or replace entries; relative to this file"`
-	MediaAllow     []string                  `yaml:"media_allow" doc:"hosts, addresses and CIDRs that callers' URLs may point to although they aren't public"`
+	MediaAllow     []string                  `yaml:"media_allow" doc:"hosts (ports 80 and 443), host:port, addresses and CIDRs that callers' URLs may point to although they aren't public"`
 	TrustedProxies []string                  `yaml:"trusted_proxies" doc:"addresses and CIDRs of proxies whose X-Forwarded-For, or else Forwarded, says who calls; their connections are not bounded as one address's"`
 	OperatorAPI    bool                      `yaml:"operator_api" env:"UNITASK_OPERATOR_API" doc:"whether operator keys open the operator's commands on listen, below /admin/; over TLS through one of trusted_proxies, or from this machine"`
 	MCPHTTP        bool                      `yaml:"mcp_http" env:"UNITASK_MCP_HTTP" doc:"whether /mcp on listen offers the capabilities as tools to clients of the Model Context Protocol, by API keys"`
@@ -32,7 +32,7 @@ type Config struct {
 	UsageMetadata  []string                  `yaml:"usage_metadata" doc:"names of tasks' metadata by which usage is summed too, such as team, for unitask usage --by metadata.team; 4 at most; the first 1000 texts of an account in a month have sums of their own, further ones one together"`
 	Webhooks       bool                      `yaml:"webhooks" env:"UNITASK_WEBHOOKS" default:"true" doc:"whether the ends of tasks are sent to the addresses that accounts register"`
 	WebhookHTTP    bool                      `yaml:"webhook_http" env:"UNITASK_WEBHOOK_HTTP" doc:"whether these addresses may be http too, which strangers can read on their way"`
-	WebhookAllow   []string                  `yaml:"webhook_allow" doc:"hosts, addresses and CIDRs that may be such an address although they aren't public"`
+	WebhookAllow   []string                  `yaml:"webhook_allow" doc:"hosts (ports 80 and 443), host:port, addresses and CIDRs that may be such an address although they aren't public"`
 	Limits         Limits                    `yaml:"limits"`
 	Deadlines      map[catalog.Name]Duration `yaml:"deadlines" doc:"how long a task of the capability may take, where the directory's own deadline doesn't suit"`
 	Suppliers      []Supplier                `yaml:"suppliers"`

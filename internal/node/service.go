@@ -140,7 +140,7 @@ func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, erro
 	}
 	s := &Service{Gate: keeper, Gateway: g, Signer: signer, endTools: func() {}}
 	s.Operator = &operator.Operator{
-		Store: db, Tasks: db, Gate: keeper, Prefix: c.KeyPrefix, Now: c.Now, RoutesFunc: g.Routes,
+		Store: db, Tasks: db, Gate: keeper, Prefix: c.KeyPrefix, Now: c.Now, RoutesFunc: g.Routes, DirectoryFunc: g.Directory,
 		Server: api.Info{Version: c.Version, BaseURL: c.BaseURL, PID: os.Getpid(), Suppliers: c.Suppliers.Statuses},
 	}
 	tools, err := s.newTools(c)

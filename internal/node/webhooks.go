@@ -25,7 +25,7 @@ func (s *Service) newWebhooks(ctx context.Context, db Engine, c ServiceConfig) e
 	})
 	s.endpoints = notify.New(notify.Config{
 		Store: kept, Secret: secret, Dial: c.Webhooks.Fetcher.Dialer(), Guard: c.Webhooks.Fetcher, HTTP: c.Webhooks.HTTP, Sender: s.sender,
-		Node: name, Version: c.Version, Now: c.Now,
+		Node: name, Version: c.Version, Now: c.Now, DirectoryFunc: s.Gateway.Directory,
 	})
 	return nil
 }

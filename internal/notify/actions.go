@@ -41,7 +41,7 @@ func (d *Endpoints) Create(ctx context.Context, h Holder, req api.WebhookCreate)
 			return api.Webhook{}, err
 		}
 	}
-	if err := d.check(h, &e); err != nil {
+	if err := d.check(h, &e, nil); err != nil {
 		return api.Webhook{}, err
 	}
 	switch err := d.Store.PutEndpoint(ctx, e); {
@@ -84,6 +84,7 @@ func (d *Endpoints) Get(ctx context.Context, h Holder, id string) (api.Webhook, 
 // Update changes an endpoint. One that was disabled is told again when Disabled is false.
 func (d *Endpoints) Update(ctx context.Context, h Holder, id string, u api.WebhookUpdate) (api.Webhook, error) {
 	return d.update(ctx, h, id, func(e *webhook.Endpoint) error {
+		before := e.Capabilities
 		if u.URL != nil {
 			if e.URL == "" {
 				return fault.Invalid("url", "must be absent for a listener")
@@ -107,7 +108,7 @@ func (d *Endpoints) Update(ctx context.Context, h Holder, id string, u api.Webho
 				return err
 			}
 		}
-		return d.check(h, e)
+		return d.check(h, e, before)
 	})
 }
 

@@ -2,6 +2,7 @@ package notify
 
 import (
 	"errors"
+	"net"
 	"net/url"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"unitask/internal/account"
 	"unitask/internal/artifact"
 	"unitask/internal/fault"
+	"unitask/internal/gate"
 	"unitask/internal/store"
 	"unitask/internal/task"
 	"unitask/internal/webhook"
@@ -45,10 +47,11 @@ func known(err error) error {
 }
 
 // check returns the fault of an endpoint that a holder makes or changes, and gives it the holder's capabilities if it
-// names none.
-func (d *Endpoints) check(h Holder, e *webhook.Endpoint) error {
+// names none. Those of before and of the key are taken also when there is no such capability any more.
+func (d *Endpoints) check(h Holder, e *webhook.Endpoint, before []string) error {
 	if len(e.Capabilities) == 0 && !account.Allows(h.patterns(), "*") {
 		e.Capabilities = h.patterns()
+		before = e.Capabilities
 	}
 	if utf8.RuneCountInString(e.Description) > maxDescription || !utf8.ValidString(e.Description) {
 		return fault.Invalid("description", "must have at most "+strconv.Itoa(maxDescription)+" characters")
@@ -59,6 +62,11 @@ func (d *Endpoints) check(h Holder, e *webhook.Endpoint) error {
 	for _, p := range e.Capabilities {
 		if !account.ValidPattern(p) {
 			return fault.Invalid("capabilities", `holds a text that is no pattern: "image.generate", "image.*" and "*" are`)
+		}
+	}
+	if d.DirectoryFunc != nil {
+		if err := gate.CheckPatterns("capabilities", e.Capabilities, before, d.DirectoryFunc()); err != nil {
+			return err
 		}
 	}
 	if beyond := h.beyond(e.Capabilities); len(beyond) > 0 {
@@ -87,13 +95,18 @@ func (h Holder) beyond(patterns []string) (out []string) {
 	return out
 }
 
-// checkURL returns the fault of an address, which is never repeated: its query may be a secret.
+// listening is the way for a program that no address leads to.
+const listening = "a program on your own machine is told by: unitask webhooks listen --forward URL"
+
+// checkURL returns the fault of an address, of which no more than host and port is repeated: its query may be a secret.
 func (d *Endpoints) checkURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || len(text) > maxURL || strings.ContainsAny(text, " \t\r\n"):
 		return fault.Invalid("url", "must be an address of at most "+strconv.Itoa(maxURL)+" bytes")
-	case u.Scheme != "https" && (u.Scheme != "http" || !d.HTTP):
+	case u.Scheme == "http" && !d.HTTP:
+		return fault.Invalid("url", "must be an https address; "+listening+", and the operator may allow http (the setting webhook_http)")
+	case u.Scheme != "https" && u.Scheme != "http":
 		return fault.Invalid("url", "must be an https address")
 	case u.Fragment != "":
 		return fault.Invalid("url", "must not have a fragment")
@@ -101,8 +114,13 @@ func (d *Endpoints) checkURL(text string) error {
 	if problem := artifact.CheckURL(u); problem != "" {
 		return fault.Invalid("url", problem)
 	}
-	if d.Guard.Refuses(u) {
-		return fault.Invalid("url", "must be at a public address; the operator may allow others (webhook_allow). A listener needs none: unitask webhooks listen")
+	at := net.JoinHostPort(u.Hostname(), artifact.PortOf(u))
+	switch d.Guard.Refuses(u) {
+	case artifact.RefusedPort:
+		return fault.Invalid("url", "has the port "+artifact.PortOf(u)+", and 80, 443, 8080 and 8443 are open; the operator may allow it (the setting webhook_allow may hold "+at+")")
+	case artifact.RefusedAddress:
+		return fault.Invalid("url", "must be at a public address; "+listening+", and the operator may allow others (the setting webhook_allow may hold "+at+")")
+	default:
+		return nil
 	}
-	return nil
 }

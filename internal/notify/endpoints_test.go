@@ -13,6 +13,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/artifact"
+	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/notify"
 	"unitask/internal/store"
@@ -79,6 +80,40 @@ func TestCreateRefuses(t *testing.T) {
 	}
 }
 
+// TestRefusedAddress: an address that can't be told of ends says why, what to do, and no more of itself than its port
+// and host.
+func TestRefusedAddress(t *testing.T) {
+	const listen = "a program on your own machine is told by: unitask webhooks listen --forward URL, and the operator may allow "
+	open := ", and 80, 443, 8080 and 8443 are open; the operator may allow it (the setting webhook_allow may hold "
+	for _, tt := range []struct {
+		url, want string
+		http      bool
+		allow     []string
+	}{
+		{url: "http://localhost:3000/hooks", want: "url must be an https address; " + listen + "http (the setting webhook_http)"},
+		{url: "http://localhost:3000/hooks", http: true, want: "url must be at a public address; " + listen + "others (the setting webhook_allow may hold localhost:3000)"},
+		{url: "http://localhost:8491/hooks?a=b", http: true, allow: []string{"localhost"}, want: "url has the port 8491" + open + "localhost:8491)"},
+		{url: "http://localhost:8491/hooks", http: true, allow: []string{"localhost:8491"}},
+		{url: "http://localhost:8491/hooks", http: true, allow: []string{"127.0.0.1"}},
+		{url: "http://localhost/hooks", http: true, allow: []string{"localhost"}},
+		{url: "https://example.com:22/z", want: "url has the port 22" + open + "example.com:22)"},
+		{url: "https://8.8.8.8:22/z", want: "url has the port 22" + open + "8.8.8.8:22)"},
+		{url: "https://example.com:8443/z"},
+		{url: "https://10.1.2.3:22/z", want: "url must be at a public address; " + listen + "others (the setting webhook_allow may hold 10.1.2.3:22)"},
+		{url: "https://[fd00::1]/z", want: "url must be at a public address; " + listen + "others (the setting webhook_allow may hold [fd00::1]:443)"},
+	} {
+		d := newEndpoints(t, newFakeStore(), tt.allow...)
+		d.HTTP = tt.http
+		got := ""
+		if _, err := d.Create(t.Context(), holder, api.WebhookCreate{URL: tt.url}); err != nil {
+			got = fault.From(err).Message
+		}
+		if got != tt.want {
+			t.Errorf("%s with %q allowed: %q, want %q", tt.url, tt.allow, got, tt.want)
+		}
+	}
+}
+
 // TestScopedKey: a key of some capabilities makes endpoints of these, and sees no other's.
 func TestScopedKey(t *testing.T) {
 	d := newEndpoints(t, newFakeStore())
@@ -135,6 +170,38 @@ func TestKeyOfWebhooks(t *testing.T) {
 	}
 	if got, err := d.Deliveries(t.Context(), alone, store.DeliveryQuery{Scope: scope, Endpoint: all.ID}); err != nil || len(got.Data) != 1 {
 		t.Errorf("%d deliveries, %v", len(got.Data), err)
+	}
+}
+
+// TestCapabilitiesMatch: an endpoint tells of capabilities that there are. Patterns that it had before, and those of the
+// key that makes it, are taken also if their capability is gone.
+func TestCapabilitiesMatch(t *testing.T) {
+	d := newEndpoints(t, newFakeStore())
+	old := notify.Holder{Scope: scope, Scopes: []string{"music.compose", "webhooks"}}
+	made, err := d.Create(t.Context(), holder, api.WebhookCreate{URL: "https://example.com/", Capabilities: []string{"music.compose"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	directory, err := catalog.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.DirectoryFunc = func() *catalog.Catalog { return directory }
+	_, err = d.Create(t.Context(), holder, api.WebhookCreate{URL: "https://example.com/", Capabilities: []string{"image.*", "text.caht"}})
+	const want = "capabilities hold text.caht, which matches no capability; perhaps text.chat is meant"
+	if got := fault.From(err); err == nil || got.Code != fault.InvalidRequest || got.Message != want {
+		t.Errorf("created: %v, want %s", err, want)
+	}
+	if _, err := d.Update(t.Context(), holder, made.ID, api.WebhookUpdate{Capabilities: &[]string{"text.caht"}}); err == nil || fault.From(err).Message != want {
+		t.Errorf("updated: %v, want %s", err, want)
+	}
+	for _, u := range []api.WebhookUpdate{{Description: new("kept")}, {Capabilities: &[]string{"music.compose", "text.*"}}, {Capabilities: &[]string{"*"}}} {
+		if _, err := d.Update(t.Context(), holder, made.ID, u); err != nil {
+			t.Errorf("updated by %+v: %v", u, err)
+		}
+	}
+	if _, err := d.Create(t.Context(), old, api.WebhookCreate{URL: "https://example.com/"}); err != nil {
+		t.Errorf("a key's own: %v", err)
 	}
 }
 

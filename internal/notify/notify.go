@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"unitask/internal/api"
+	"unitask/internal/artifact"
+	"unitask/internal/catalog"
 	"unitask/internal/store"
 	"unitask/internal/task"
 	"unitask/internal/webhook"
@@ -29,21 +31,23 @@ type Store interface {
 
 // Guard refuses foreign addresses: artifact.Fetcher.
 type Guard interface {
-	Refuses(u *url.URL) bool
+	Refuses(u *url.URL) artifact.Refusal
 }
 
 // Config configures Endpoints. Store, Secret, Dial and Guard are required.
 type Config struct {
-	Store   Store
-	Secret  []byte // the service's, of webhook.ServiceSecretSize
-	Dial    DialFunc
-	Guard   Guard
-	HTTP    bool    // addresses may be http
-	Sender  *Sender // whose places and pace tests keep to; nil: they keep to none
-	Node    string
-	Version string
-	Now     func() time.Time // nil: time.Now
-	Logger  *slog.Logger     // nil: discarded
+	Store  Store
+	Secret []byte // the service's, of webhook.ServiceSecretSize
+	Dial   DialFunc
+	Guard  Guard
+	HTTP   bool // addresses may be http
+	// DirectoryFunc returns the capabilities that patterns must match; nil: any.
+	DirectoryFunc func() *catalog.Catalog
+	Sender        *Sender // whose places and pace tests keep to; nil: they keep to none
+	Node          string
+	Version       string
+	Now           func() time.Time // nil: time.Now
+	Logger        *slog.Logger     // nil: discarded
 }
 
 // Endpoints are the actions on endpoints. They are safe for concurrent use.

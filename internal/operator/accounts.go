@@ -21,10 +21,13 @@ func (o *Operator) CreateAccount(ctx context.Context, req api.AccountCreate) (ap
 	if !validName(a.Name) {
 		return api.Account{}, fault.Invalid("name", "is required, has at most 100 bytes and no slash, and is no account's id")
 	}
-	if err := checkPatterns("capabilities", a.Capabilities); err != nil {
+	err := checkPatterns("capabilities", a.Capabilities)
+	if err == nil {
+		err = o.checkMatches("capabilities", a.Capabilities)
+	}
+	if err != nil {
 		return api.Account{}, err
 	}
-	var err error
 	if a.Limits, err = limitsFrom(req.Limits); err != nil {
 		return api.Account{}, err
 	}
@@ -66,8 +69,11 @@ func (o *Operator) UpdateAccount(ctx context.Context, which string, u api.Accoun
 	}
 	a, err = o.Store.UpdateAccount(ctx, a.ID, func(a *account.Account) (err error) {
 		if u.Capabilities != nil {
+			known := a.Capabilities
 			a.Capabilities = *u.Capabilities
-			err = checkPatterns("capabilities", a.Capabilities)
+			if err = checkPatterns("capabilities", a.Capabilities); err == nil {
+				err = o.checkMatches("capabilities", a.Capabilities, known...)
+			}
 		}
 		if u.Limits != nil && err == nil {
 			a.Limits, err = changed(a.Limits, *u.Limits)

@@ -3,12 +3,14 @@ package operator
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	"unitask/internal/account"
 	"unitask/internal/api"
 	"unitask/internal/fault"
+	"unitask/internal/gate"
 	"unitask/internal/store"
 	"unitask/internal/task"
 )
@@ -28,6 +30,9 @@ func (o *Operator) CreateKey(ctx context.Context, req api.KeyCreate) (api.Key, e
 
 // createKey records a key of the account of a name, which is made if it is missing.
 func (o *Operator) createKey(ctx context.Context, k account.Key, name string) (api.Key, error) {
+	if err := o.checkMatches("scopes", k.Scopes, api.ScopeWebhooks); err != nil {
+		return api.Key{}, err
+	}
 	owner, err := o.account(ctx, name)
 	if err != nil {
 		return api.Key{}, err
@@ -124,6 +129,9 @@ func (o *Operator) changeKey(ctx context.Context, id string, u api.KeyUpdate, ju
 		}
 		if u.Scopes != nil {
 			k.Scopes = append([]string{}, *u.Scopes...)
+			if err = o.checkMatches("scopes", k.Scopes, slices.Concat(before.Scopes, []string{api.ScopeWebhooks})...); err != nil {
+				return err
+			}
 		}
 		if u.Limits != nil {
 			if u.Limits.SupplierSpend != nil {
@@ -303,6 +311,17 @@ func checkPatterns(field string, patterns []string) error {
 		}
 	}
 	return nil
+}
+
+// checkMatches refuses patterns that match no capability, but for the known ones, which a key or an account has already.
+func (o *Operator) checkMatches(field string, patterns []string, known ...string) error {
+	if o.DirectoryFunc == nil {
+		return nil
+	}
+	if err := checkPatterns(field, patterns); err != nil {
+		return err
+	}
+	return gate.CheckPatterns(field, patterns, known, o.DirectoryFunc())
 }
 
 // keyOf returns a key's record as the operator reads it, without its secret. An operator key acts for no account, and

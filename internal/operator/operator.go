@@ -15,6 +15,7 @@ import (
 
 	"unitask/internal/account"
 	"unitask/internal/api"
+	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/gate"
 	"unitask/internal/requestlog"
@@ -40,6 +41,8 @@ type Operator struct {
 	Prefix   string           // of keys
 	Server   api.Info         // its state at the start
 	Now      func() time.Time // required
+	// DirectoryFunc returns the capabilities that scopes must match; nil: any.
+	DirectoryFunc func() *catalog.Catalog
 	// RoutesFunc tells how the routes stand; nil without a running server.
 	RoutesFunc func() []routing.State
 	// AskFunc finds an id's requests in the other nodes' logs, or with one the first that a node has, and names the nodes

@@ -137,6 +137,9 @@ func TestWebhookActions(t *testing.T) {
 	w := newWorld(t, options{hooks: []string{}})
 	made := decode[api.Webhook](t, w.hooks(http.MethodPost, "", `{"url":"https://hooks.example.com/"}`))
 	one := "/" + made.ID
+	if r := w.hooks(http.MethodPatch, one, `{"capabilities":["text.caht"]}`); r.StatusCode != http.StatusBadRequest || !strings.Contains(string(r.body), "perhaps text.chat") {
+		t.Errorf("a slip in a capability: %d %s", r.StatusCode, r.body)
+	}
 	chat := w.key(api.KeyCreate{Mode: task.Test, Scopes: []string{"text.chat"}})
 	scoped := w.key(api.KeyCreate{Mode: task.Test, Scopes: []string{"text.chat", api.ScopeWebhooks}})
 	for _, key := range []string{chat, scoped, w.live, w.otherAccountsKey()} {

@@ -115,6 +115,7 @@ func TestFormsSayWhatIsWrong(t *testing.T) {
 		"no name":      {"/keys", url.Values{"mode": {"test"}}, "Is required"},
 		"a pattern":    {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "scopes": {"Text.*"}}, "such as image.*"},
 		"a scope":      {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "scopes": {"vedio.* text.chat"}}, "Hold vedio.*, which opens nothing on the account; perhaps video.* is meant."},
+		"webhooks":     {"/keys", url.Values{"name": {""}, "mode": {"test"}, "scopes": {"webhooks"}}, "s required, and has at most 100 bytes"},
 		"no near name": {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "scopes": {"zebra"}}, "opens nothing on the account; open are audio.speech, audio.transcribe, image.background_remove,"},
 		"a budget":     {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "budget": {"much"}, "budget_period": {"day"}}, "decimal amount"},
 		"a number":     {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "open_tasks": {"few"}}, "whole number"},

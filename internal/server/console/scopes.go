@@ -40,7 +40,7 @@ func checkScopes(patterns, before, open []string) error {
 	var wrong []fault.Detail
 	for _, p := range patterns {
 		opens := func(name string) bool { return account.Allows([]string{p}, name) }
-		if p == "*" || !account.ValidPattern(p) || slices.Contains(before, p) || slices.ContainsFunc(open, opens) {
+		if p == "*" || p == api.ScopeWebhooks || !account.ValidPattern(p) || slices.Contains(before, p) || slices.ContainsFunc(open, opens) {
 			continue
 		}
 		meant := "open are " + strings.Join(open, ", ")

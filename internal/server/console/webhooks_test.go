@@ -76,6 +76,10 @@ func TestWebhookLife(t *testing.T) {
 		!strings.Contains(got.body, `value="kept"`) || !strings.Contains(got.body, "Must be an https address.") {
 		t.Errorf("a wrong address: %d %s", got.StatusCode, got.body)
 	}
+	if got := b.post(page, url.Values{"url": {address}, "capabilities": {"text.caht"}}); got.StatusCode != http.StatusBadRequest ||
+		!strings.Contains(got.body, "Hold text.caht, which matches no capability; perhaps text.chat is meant.") {
+		t.Errorf("a slip: %d %s", got.StatusCode, got.body)
+	}
 	if got := b.post(page, url.Values{"url": {address}, "description": {"shop"}, "capabilities": {"text.*"}}); got.StatusCode != http.StatusSeeOther {
 		t.Errorf("changed: %d %s", got.StatusCode, got.body)
 	}
