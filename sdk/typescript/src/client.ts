@@ -209,7 +209,7 @@ export class Unitask {
       }
       throw new Error('the stream ended before its task')
     } catch (error) {
-      throw lost(error, call.signal)
+      throw lost(error, call.signal, this.baseUrl)
     } finally {
       watch.end()
     }

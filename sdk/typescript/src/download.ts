@@ -50,7 +50,7 @@ async function* pieces(transport: Transport, artifact: Artifact, signal?: AbortS
       }
       if (at < artifact.bytes) throw new Error('the file ended early')
     } catch (error) {
-      const failure = lost(error, signal)
+      const failure = lost(error, signal, new URL(artifact.url, transport.baseUrl).origin)
       await transport.pause(tries.next(failure), failure, signal)
     } finally {
       watch.end()

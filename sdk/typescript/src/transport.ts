@@ -5,6 +5,8 @@ import { sleep, Tries } from './tries.js'
 export interface Options {
   /** Such as https://ai.example.com; by default the environment's UNITASK_BASE_URL, if there is an environment. */
   baseUrl?: string
+  /** As baseUrl, in the spelling of other clients. */
+  baseURL?: string
   /** By default the environment's UNITASK_API_KEY. It belongs on a server, never in a page. */
   apiKey?: string
   /** Sent with each request. */
@@ -18,6 +20,8 @@ export interface Options {
   /** Pauses between requests, for tests. */
   sleep?: (milliseconds: number, signal?: AbortSignal) => Promise<void>
 }
+
+const known = ['baseUrl', 'baseURL', 'apiKey', 'headers', 'fetch', 'timeout', 'dangerouslyAllowBrowser', 'sleep']
 
 /** One request. */
 export interface Call {
@@ -42,10 +46,13 @@ export class Transport {
     if ('document' in globalThis && !options.dangerouslyAllowBrowser) {
       throw new Error('unitask: the API key would be in a page; call from a server')
     }
-    const baseUrl = options.baseUrl ?? environment('UNITASK_BASE_URL')
+    const strange = Object.keys(options).find((name) => !known.includes(name))
+    if (strange !== undefined) throw new TypeError(`unitask: there is no option ${strange}; there are ${known.join(', ')}`)
+    const baseUrl = options.baseUrl ?? options.baseURL ?? environment('UNITASK_BASE_URL')
     const apiKey = options.apiKey ?? environment('UNITASK_API_KEY')
     if (!baseUrl) throw new Error('unitask: baseUrl is missing, and so is UNITASK_BASE_URL')
     if (!apiKey) throw new Error('unitask: apiKey is missing, and so is UNITASK_API_KEY')
+    if (!isAddress(baseUrl)) throw new TypeError(`unitask: baseUrl must be an http or https address, not ${JSON.stringify(baseUrl)}`)
     this.baseUrl = baseUrl.replace(/\/+$/, '')
     this.apiKey = apiKey
     this.headers = options.headers ?? {}
@@ -77,7 +84,7 @@ export class Transport {
     try {
       return await read(await this.open(call, watch))
     } catch (error) {
-      throw lost(error, call.signal)
+      throw lost(error, call.signal, this.baseUrl)
     } finally {
       watch.end()
     }
@@ -145,11 +152,25 @@ export class Watch {
 }
 
 /** What a failed fetch is to a caller: the reason of an abort, or a lost connection, after which a request may go again. */
-export function lost(error: unknown, signal: AbortSignal | undefined): unknown {
+export function lost(error: unknown, signal: AbortSignal | undefined, address: string): unknown {
   if (signal?.aborted) return signal.reason
   if (error instanceof UnitaskError) return error
-  const message = 'the connection to the service was lost, or there was none'
+  const message = `the connection to ${address} was lost, or there was none: ${reason(error)}`
   return new UnitaskError({ code: 'CONNECTION_LOST', message, retryable: true, cause: error })
+}
+
+/** What fetch says, which hides it one level below "fetch failed". */
+function reason(error: unknown): string {
+  const { cause } = error as { cause?: { code?: string; message?: string } }
+  return cause?.message || cause?.code || (error instanceof Error ? error.message : String(error))
+}
+
+function isAddress(text: string): boolean {
+  try {
+    return /^https?:\/\/[^/]/i.test(text) && new URL(text).hostname !== ''
+  } catch {
+    return false
+  }
 }
 
 function environment(name: string): string | undefined {

@@ -21,6 +21,27 @@ const json = (response, status, value, headers = {}) =>
 
 const refusal = (code, retryable, more = {}) => ({ error: { code, message: 'no', retryable, ...more }, request_id: 'req_1' })
 
+test('an address without a scheme, and an option that there is not', () => {
+  for (const baseUrl of ['127.0.0.1:8420', 'localhost:8420', 'ai.example.com', 'ftp://a', 'http://', '//a']) {
+    assert.throws(() => new Unitask({ baseUrl, apiKey: 'x' }), { name: 'TypeError', message: /http or https address, not "/ }, baseUrl)
+  }
+  assert.equal(new Unitask({ baseURL: 'http://a:1/', apiKey: 'x' }).baseUrl, 'http://a:1')
+  assert.throws(() => new Unitask({ baseurl: 'http://a', apiKey: 'x' }), { name: 'TypeError', message: /no option baseurl; there are baseUrl, / })
+})
+
+test('a lost connection names the address and the cause', async () => {
+  const client = new Unitask({ baseUrl: 'http://127.0.0.1:9', apiKey: 'x', sleep: async () => {} })
+  const message = /^the connection to http:\/\/127\.0\.0\.1:9 was lost, or there was none: .*ECONNREFUSED/
+  // port 9 is one that fetch itself refuses to connect to
+  await assert.rejects(client.get('task_1'), { code: 'CONNECTION_LOST', message: /http:\/\/127\.0\.0\.1:9 .*: bad port/ })
+  const down = createServer()
+  await new Promise((done) => down.listen(0, '127.0.0.1', done))
+  const { port } = down.address()
+  await new Promise((done) => down.close(done))
+  const away = new Unitask({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'x', sleep: async () => {} })
+  await assert.rejects(away.get('task_1'), { message: new RegExp(message.source.replace(':9 ', `:${port} `)) })
+})
+
 test('retries stop', async (t) => {
   const seen = []
   const answers = [
