@@ -80,7 +80,7 @@ func TestCreateRefuses(t *testing.T) {
 	}
 }
 
-// TestRefusedAddress: an address that can't be told of ends says why, what to do, and no more of itself than its port
+// TestRefusedAddress: an address that can't be told of ends says why, the way out, and no more of itself than its port
 // and host.
 func TestRefusedAddress(t *testing.T) {
 	const listen = "a program on your own machine is told by: unitask webhooks listen --forward URL, and the operator may allow "
