@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"unitask/internal/api"
@@ -18,7 +20,7 @@ import (
 // shortWait bounds waiting for a service whose answer isn't necessary.
 const shortWait = 3 * time.Second
 
-// dryRunRun prints the request without sending it. The service is asked for its directory; if it can't be had, the
+// dryRunRun prints the request without sending it, behind the commands that send its large files ahead. The service is asked for its directory; if it can't be had, the
 // built-in one replaces it, and its gaps are reported.
 func (o *runOptions) dryRunRun(ctx context.Context, t *terminal) error {
 	target, err := o.target(ctx)
@@ -29,7 +31,12 @@ func (o *runOptions) dryRunRun(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	req, files, err := o.request(ctx, t, entry, nil)
+	large := map[string]string{}
+	req, files, err := o.request(ctx, t, entry, func(f *os.File, _ int64, _ string) (string, error) {
+		name := fmt.Sprintf("FILE_%d", len(large)+1)
+		large[name] = f.Name()
+		return name, nil
+	})
 	if err != nil {
 		return err
 	}
@@ -41,7 +48,7 @@ func (o *runOptions) dryRunRun(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(t.out, t.safe(curl))
+	_, err = io.WriteString(t.out, t.safe(snippet.Ahead(curl, target.BaseURL, large)))
 	return err
 }
 

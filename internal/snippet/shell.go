@@ -8,6 +8,8 @@ package snippet
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"unitask/internal/api"
@@ -139,6 +141,17 @@ func Curl(baseURL, idempotencyKey string, req api.CreateRequest, files map[strin
 		replace = append(replace, data, "'\nbase64 <"+Word(path)+" | tr -d '\\n'\nprintf %s '") // within quotes
 	}
 	return "{\nprintf %s " + strings.NewReplacer(replace...).Replace(quoted(string(body))) + "\n} | " + curl + "  --data-binary @-\n", nil
+}
+
+// Ahead begins a command of Curl with those that send files ahead. In its request stand the names of variables for their
+// artifacts, by which the paths are given.
+func Ahead(curl, baseURL string, files map[string]string) string {
+	var before strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		before.WriteString(name + "=$(unitask upload " + Word(files[name]) + " --base-url " + Word(baseURL) + ") &&\n")
+		curl = strings.ReplaceAll(curl, `{"artifact":"`+name+`"}`, `{"artifact":"'"$`+name+`"'"}`)
+	}
+	return before.String() + curl
 }
 
 // Word quotes a word only if a POSIX shell would take it apart.
