@@ -12,3 +12,6 @@ func OnePage(ids []string, next string, limit int) (page []string, _ string) {
 	}
 	return page, next
 }
+
+// TasksPage is how many tasks a page of the list has.
+const TasksPage = tasksPage

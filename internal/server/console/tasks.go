@@ -2,12 +2,14 @@ package console
 
 import (
 	"cmp"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"unitask/internal/api"
+	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/gateway"
 	"unitask/internal/store"
@@ -66,7 +68,16 @@ type taskQuery struct {
 	Mode       task.Mode
 	State      task.State
 	Capability string
+	Metadata   task.Metadata // all of these pairs; of the visitor's own account
 	Cursor     string
+}
+
+// Pairs returns the metadata that is asked for as it is typed, in order.
+func (q taskQuery) Pairs() (pairs []string) {
+	for _, name := range slices.Sorted(maps.Keys(q.Metadata)) {
+		pairs = append(pairs, name+"="+q.Metadata[name])
+	}
+	return pairs
 }
 
 // Address returns the query of the list with one member changed, from its beginning but for a cursor.
@@ -82,6 +93,9 @@ func (q taskQuery) Address(name, value string) string {
 			v.Set(n, old)
 		}
 	}
+	for n, text := range q.Metadata {
+		v.Set(metadataParameter+n, text)
+	}
 	if name == "cursor" {
 		v.Set(name, value)
 	}
@@ -96,6 +110,9 @@ func (q taskQuery) modes() []task.Mode {
 	return []task.Mode{q.Mode}
 }
 
+// metadataParameter begins the name of a parameter whose rest is a name of metadata, as in the API.
+const metadataParameter = "metadata."
+
 func parseTaskQuery(v url.Values) (taskQuery, error) {
 	q := taskQuery{
 		Account: v.Get("account"), Mode: task.Mode(v.Get("mode")), State: task.State(v.Get("state")),
@@ -109,7 +126,53 @@ func parseTaskQuery(v url.Values) (taskQuery, error) {
 	case q.Cursor != "" && !task.ValidID(task.PrefixTask, q.Cursor):
 		return q, fault.Invalid("cursor", "is not one that a list returned")
 	}
-	return q, nil
+	return q, q.takeMetadata(v)
+}
+
+// takeMetadata sets the pairs that are asked for: metadata.team=search in an address, metadata=team=search of the form.
+// A parameter that is no filter is refused, for the list would show more than was asked for.
+func (q *taskQuery) takeMetadata(v url.Values) error {
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		member, isPair := strings.CutPrefix(name, metadataParameter)
+		switch {
+		case !isPair && !slices.Contains([]string{"account", "mode", "state", "capability", "metadata", "cursor"}, name):
+			return fault.Invalid(name, "is not a filter of tasks")
+		case !isPair:
+			continue
+		}
+		for _, text := range v[name] {
+			if err := q.addPair(member, text); err != nil {
+				return err
+			}
+		}
+	}
+	for _, typed := range v["metadata"] {
+		name, text, ok := strings.Cut(strings.TrimSpace(typed), "=")
+		switch {
+		case !ok && name == "":
+			continue
+		case !ok:
+			return fault.Invalid("metadata", "must be name=value")
+		}
+		if err := q.addPair(name, text); err != nil {
+			return err
+		}
+	}
+	if rows := catalog.MetadataRows(q.Metadata); len(rows) > 0 {
+		return fault.Invalid(rows[0].Field, rows[0].Message).WithDetails(rows[1:]...)
+	}
+	return nil
+}
+
+func (q *taskQuery) addPair(name, text string) error {
+	if old, twice := q.Metadata[name]; twice && old != text {
+		return fault.Invalid(metadataParameter+name, "must be given once")
+	}
+	if q.Metadata == nil {
+		q.Metadata = task.Metadata{}
+	}
+	q.Metadata[name] = text
+	return nil
 }
 
 // taskList is the data of the list of tasks.
@@ -130,6 +193,9 @@ func (c *Console) handleTasks(x exchange) error {
 	owner, err := c.chosen(x, q.Account)
 	if err != nil {
 		return err
+	}
+	if len(q.Metadata) > 0 && owner.ID != x.visitor.Account.ID {
+		return fault.Invalid("metadata", "of another account is not an operator's to see: leave the filter empty")
 	}
 	list := taskList{Query: q, States: task.States(), Capabilities: c.capabilityNames(x)}
 	if list.Accounts, err = c.choices(x); err != nil {
@@ -183,7 +249,7 @@ func (c *Console) listMode(x exchange, owner api.Account, mode task.Mode, q task
 		return rows, next, err
 	}
 	found, err := c.gateway.List(x.r.Context(), callerOf(x.visitor, mode), gateway.ListQuery{
-		Capability: q.Capability, State: q.State, Limit: limit, Cursor: q.Cursor,
+		Capability: q.Capability, State: q.State, Metadata: q.Metadata, Limit: limit, Cursor: q.Cursor,
 	})
 	for _, t := range found.Tasks {
 		rows = append(rows, c.ownRow(t))

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -44,12 +45,55 @@ func TestMetadataOnTheTasksPage(t *testing.T) {
 		}
 	}
 	page := owner.get("/tasks/" + done.ID)
-	for _, want := range []string{"<dt>team</dt><dd>zarquon &lt;b&gt;</dd>", "<dt>none</dt><dd>–</dd>"} {
+	for _, want := range []string{"<h2>Metadata</h2>", "<dt>team</dt><dd>zarquon &lt;b&gt;</dd>", "<dt>none</dt><dd>–</dd>"} {
 		if !strings.Contains(page.body, want) {
 			t.Errorf("no %s on %s", want, page.body)
 		}
 	}
 	if page := operates.get("/tasks/" + done.ID); !strings.Contains(page.body, "Attempts") || strings.Contains(page.body, "zarquon") {
 		t.Errorf("an operator's page: %s", page.body)
+	}
+}
+
+// TestTasksByMetadata: the list is filtered by any pairs, in the API's words or the form's, and pages on within them; a
+// filter that there isn't is refused.
+func TestTasksByMetadata(t *testing.T) {
+	w := newWorld(t)
+	owner, operates := w.member("acme", "member"), w.member("ops", "operator")
+	run := func(metadata string) string {
+		return owner.run(`{"capability":"text.chat","input":{"prompt":"hello"},"metadata":` + metadata + `}`).ID
+	}
+	search, sales, both := run(`{"team":"search"}`), run(`{"team":"sales"}`), run(`{"team":"search","run":"7 & 8"}`)
+	for query, want := range map[string][]string{
+		"":                                  {both, sales, search},
+		"?metadata.team=search":             {both, search},
+		"?metadata=team%3Dsearch&metadata=": {both, search},
+		"?metadata.team=search&metadata.run=7+%26+8": {both},
+		"?metadata=team%3Dsales&mode=test":           {sales},
+		"?metadata.team=other":                       nil,
+	} {
+		page := owner.get("/tasks" + query)
+		for _, id := range []string{search, sales, both} {
+			if got := strings.Contains(page.body, "/console/tasks/"+id); got != slices.Contains(want, id) {
+				t.Errorf("%q shows %s: %t", query, id, got)
+			}
+		}
+	}
+	for range console.TasksPage {
+		run(`{"team":"search"}`)
+	}
+	page := owner.get("/tasks?metadata.team=search")
+	for _, want := range []string{`value="team=search"`, `rel="next" href="?account=acme&amp;cursor=task_`, `&amp;metadata.team=search"`} {
+		if !strings.Contains(page.body, want) {
+			t.Errorf("no %s on %s", want, page.body)
+		}
+	}
+	for _, query := range []string{"?metadat=team%3Dsearch", "?metadata=team", "?metadata.team=a&metadata.team=b", "?metadata.=a"} {
+		if got := owner.get("/tasks" + query); got.StatusCode != http.StatusBadRequest {
+			t.Errorf("%s: status %d", query, got.StatusCode)
+		}
+	}
+	if got := operates.get("/tasks?account=acme&metadata.team=search"); got.StatusCode != http.StatusBadRequest {
+		t.Errorf("an operator filters another account's tasks by metadata: status %d", got.StatusCode)
 	}
 }
