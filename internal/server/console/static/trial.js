@@ -177,7 +177,7 @@ function tooLarge(data) {
   if (inputs.reduce((sum, input) => sum + size(input), 0) <= formBytes) return false;
   const largest = inputs.sort((a, b) => size(b) - size(a))[0];
   const field = largest.closest("[data-wire]");
-  mark(field, [`${field.dataset.title}: is too large to be sent from here: name it by an address`]);
+  mark(field, [`${field.dataset.title}: is too large to be sent from here: give its address, or send it by "unitask upload" and give the artifact's id`]);
   largest.focus();
   return true;
 }
