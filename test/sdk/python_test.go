@@ -121,7 +121,7 @@ func wheelLicense(t *testing.T, wheel string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer files.Close()
+	defer func() { _ = files.Close() }()
 	info := strings.TrimSuffix(filepath.Base(wheel), "-py3-none-any.whl") + ".dist-info"
 	if _, err := fs.Stat(files, info+"/licenses/LICENSE"); err != nil {
 		t.Error(err)

@@ -65,7 +65,7 @@ func archived(t *testing.T, file string) (names []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer raw.Close()
+	defer func() { _ = raw.Close() }()
 	plain, err := gzip.NewReader(raw)
 	if err != nil {
 		t.Fatal(err)
