@@ -2,6 +2,7 @@ package door
 
 import (
 	"bytes"
+	"strings"
 
 	"unitask/internal/api"
 	"unitask/internal/fault"
@@ -31,6 +32,11 @@ type Events interface {
 	End(b []byte, t *task.Task) ([]byte, error)
 	// Fail tells an error that cuts the stream short; t is the task as it was told last.
 	Fail(b []byte, t *task.Task, e *fault.Error, requestID string) []byte
+}
+
+// Message returns the words of an error for users of a library, who send no Idempotency-Key.
+func Message(e *fault.Error) string {
+	return strings.ReplaceAll(e.Message, " with the same key", "")
 }
 
 // escaped are the characters that a text of JSON has in another form.

@@ -45,6 +45,7 @@ type call struct {
 	open int    // requests of it that are under way
 	at   time.Time
 	gone bool // settled, or dropped for want of room
+	last bool // it joins its retries only if there is no other
 }
 
 // NewUndelivered returns an empty Undelivered.
@@ -102,6 +103,16 @@ func (a *Attempt) End(settled bool) {
 	})
 }
 
+// Keep has later retries answered as this request is, unless there is another call that they may belong to.
+func (a *Attempt) Keep() {
+	if a == nil {
+		return
+	}
+	a.u.mu.Lock()
+	defer a.u.mu.Unlock()
+	a.call.last = true
+}
+
 // lostLocked returns the call that a retry belongs to: the oldest without a request under way, else the oldest.
 func (u *Undelivered) lostLocked(id callID) *call {
 	var best *call
@@ -109,7 +120,7 @@ func (u *Undelivered) lostLocked(id callID) *call {
 		switch {
 		case c.expired(u.now()):
 			u.dropLocked(id, c)
-		case best == nil || best.open > 0 && c.open == 0:
+		case best == nil || best.last && !c.last || best.last == c.last && best.open > 0 && c.open == 0:
 			best = c
 		}
 	}

@@ -146,6 +146,13 @@ func (e *Error) WithTask(id string) *Error {
 	return &c
 }
 
+// WithFinal returns a copy after which no retry goes on.
+func (e *Error) WithFinal() *Error {
+	c := *e
+	c.Final = true
+	return &c
+}
+
 // From returns err as an *Error: itself if it carries a code, else INTERNAL with a message without the cause.
 // From(nil) is nil.
 func From(err error) *Error {

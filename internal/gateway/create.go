@@ -31,6 +31,7 @@ type Submission struct {
 	Release        func()         // called once Body isn't read any more, maybe more than once; nil: not needed
 	Wait           *time.Duration // the caller's preference; nil: the capability's own
 	Stream         bool           // the caller wants to follow the task
+	Unasked        bool           // a library sends it again by itself: a failure of unknown outcome stays as it is
 	Background     bool           // the caller reads the task later: it is worked on as an asynchronous one, whatever its capability
 	RequestID      string
 	Traceparent    string // valid, "" without one
@@ -71,7 +72,7 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 		return Accepted{}, storeFault(err)
 	case old.Fingerprint != fingerprint:
 		return Accepted{}, conflict(c, old)
-	case !old.Reopenable():
+	case !old.Reopenable(), s.Unasked && old.FailedUnknown():
 		s.release()
 		return g.join(ctx, old, &s)
 	}

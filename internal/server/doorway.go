@@ -37,18 +37,19 @@ type doorCall struct {
 	body               []byte // of the creation
 	stream, background bool
 	answer             func(x *exchange, t *task.Task) error // with a task that has no error, or is in the background
+	attempt            *door.Attempt                         // nil with an Idempotency-Key
 }
 
 // create creates the task of a call and answers it. content is how the request is told from others.
 func (d *doorway) create(x *exchange, sub gateway.Submission, content iter.Seq[[]byte], call *doorCall) {
-	var attempt *door.Attempt
 	if sub.IdempotencyKey == "" {
-		attempt = d.attempt(x, content)
-		sub.IdempotencyKey = attempt.Key()
+		call.attempt = d.attempt(x, content)
+		sub.IdempotencyKey = call.attempt.Key()
 	}
 	settled := false
-	defer func() { attempt.End(settled) }()
+	defer func() { call.attempt.End(settled) }()
 	sub.Body, sub.Stream, sub.Wait = call.body, call.stream, nil
+	sub.Unasked = openai.Retried(x.r.Header.Get(openai.HeaderRetryCount))
 	switch {
 	case call.background:
 		sub.Wait, sub.Background = new(time.Duration(0)), !call.stream // a stream's pieces are this node's to tell
@@ -88,7 +89,7 @@ func (d *doorway) call(x *exchange, call *doorCall, sub gateway.Submission) (set
 	final := true
 	if err != nil {
 		e := call.Explain(err)
-		final = !e.Retryable()
+		final = !e.Retryable() && !call.unknown(&accepted.Task)
 		d.fail(x, e)
 	}
 	return x.control().Flush() == nil && x.r.Context().Err() == nil && final
@@ -124,6 +125,9 @@ func errorOf(t *task.Task) error {
 	case task.Succeeded:
 		return nil
 	case task.Failed:
+		if t.FailedUnknown() {
+			return unknownOutcome(t)
+		}
 		return t.Fault()
 	case task.Canceled:
 		return openai.Canceled(t)
@@ -133,8 +137,26 @@ func errorOf(t *task.Task) error {
 	}
 }
 
+// unknownOutcome is the failure of a task whose work a supplier may have done: a library that tries again by itself would
+// have it paid for twice.
+func unknownOutcome(t *task.Task) *fault.Error {
+	e := t.Fault().WithFinal()
+	e.Message = "the outcome of the work is unknown: it may have been done, so it isn't tried again by itself"
+	return e
+}
+
+// unknown reports whether the call's task failed with an unknown outcome; a retry that comes all the same is answered
+// alike then.
+func (c *doorCall) unknown(t *task.Task) bool {
+	if !t.FailedUnknown() {
+		return false
+	}
+	c.attempt.Keep()
+	return true
+}
+
 // stream answers with a task's stream, and reports whether the caller has it whole.
-func (d *doorway) stream(x *exchange, call door.Call, stream *gateway.Stream) (settled bool) {
+func (d *doorway) stream(x *exchange, call *doorCall, stream *gateway.Stream) (settled bool) {
 	defer stream.Close()
 	beginStream(x)
 	events := call.Events()
@@ -174,7 +196,7 @@ func (d *doorway) stream(x *exchange, call door.Call, stream *gateway.Stream) (s
 var errBrokenOff = fault.New(fault.CapacityExhausted, "the stream broke off; the task may go on").WithRetryAfter(readyAgain)
 
 // end appends the end of a stream whose task has ended, and reports whether no retry goes on from it.
-func (d *doorway) end(x *exchange, call door.Call, events door.Events, b []byte, t *task.Task) (whole []byte, final bool) {
+func (d *doorway) end(x *exchange, call *doorCall, events door.Events, b []byte, t *task.Task) (whole []byte, final bool) {
 	err := errorOf(t)
 	if err == nil {
 		if whole, err = events.End(b, t); err == nil {
@@ -186,7 +208,7 @@ func (d *doorway) end(x *exchange, call door.Call, events door.Events, b []byte,
 	}
 	e := call.Explain(err)
 	x.code = e.Code
-	return events.Fail(b, t, e, x.id), !e.Retryable()
+	return events.Fail(b, t, e, x.id), !e.Retryable() && !call.unknown(t)
 }
 
 // callable returns the names of the capabilities that the caller may call and takes accepts. A name is told once, though

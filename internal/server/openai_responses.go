@@ -46,7 +46,7 @@ func (o *openAI) handleResponse(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	o.stream(x, &call, stream)
+	o.stream(x, &doorCall{Call: &call}, stream)
 	return nil
 }
 

@@ -161,6 +161,17 @@ func (t Task) LastUnknown() bool {
 	return n > 0 && t.Attempts[n-1].State == UnknownOutcome
 }
 
+// FailedUnknown reports whether the task failed without anyone knowing whether a supplier did its work, which may be paid
+// for. Questions of a moderation are passed over.
+func (t Task) FailedUnknown() bool {
+	for _, a := range slices.Backward(t.Attempts) {
+		if !a.Moderation {
+			return t.State == Failed && a.State == UnknownOutcome
+		}
+	}
+	return false
+}
+
 // Readopt opens the last attempt again if its outcome stayed unknown, so that a known job is polled on and a lost
 // submission is looked up rather than paid for twice. It reports false if the last attempt isn't of unknown outcome.
 func (t Task) Readopt() (Task, bool) {

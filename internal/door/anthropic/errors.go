@@ -3,6 +3,7 @@ package anthropic
 import (
 	"slices"
 
+	"unitask/internal/door"
 	"unitask/internal/fault"
 )
 
@@ -35,7 +36,10 @@ const memberThread = "thread"
 
 // ErrorOf returns an error in Anthropic's shape.
 func ErrorOf(e *fault.Error, requestID string) ErrorResponse {
-	out := Error{Type: kindOf(e), Message: e.Message, ServiceCode: e.Code}
+	out := Error{Type: kindOf(e), Message: door.Message(e), ServiceCode: e.Code}
+	if e.Code == fault.Unauthenticated {
+		out.Message = "a valid API key is required: x-api-key: <API_KEY>"
+	}
 	if len(e.Details) > 0 && e.Details[0].Field != "body" {
 		out.Param = e.Details[0].Field
 	}

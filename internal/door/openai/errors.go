@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"unitask/internal/catalog"
+	"unitask/internal/door"
 	"unitask/internal/door/inbound"
 	"unitask/internal/fault"
 )
@@ -48,7 +49,7 @@ func UnknownResponse() *fault.Error {
 // ErrorOf returns an error in OpenAI's shape.
 func ErrorOf(e *fault.Error, requestID string) ErrorResponse {
 	kind, code := kindOf(e)
-	out := Error{Message: e.Message, Type: kind, ServiceCode: e.Code}
+	out := Error{Message: door.Message(e), Type: kind, ServiceCode: e.Code}
 	if code != "" {
 		out.Code = &code
 	}
