@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"unitask/internal/arguments"
 	"unitask/internal/catalog"
+	"unitask/internal/chat"
 	"unitask/internal/client"
 	"unitask/internal/hint"
 	"unitask/internal/journal"
@@ -49,7 +51,7 @@ func chatCommands() []chatCommand {
 }
 
 // aliases are other names of commands.
-var aliases = map[string]string{"capability": "model", "exit": "quit", "attach": "file", "wait": ""}
+var aliases = map[string]string{"capability": "model", "exit": "quit", "attach": "file"}
 
 // command carries a command out.
 func (s *chatSession) command(ctx context.Context, text string) error {
@@ -278,6 +280,10 @@ func (s *chatSession) cancel(ctx context.Context, _ string) error {
 		return &hint.UsageError{Message: "no answer is being made", Hint: "/help"}
 	}
 	id, err := s.openTask(ctx)
+	if _, changed := errors.AsType[*journal.ChangedError](err); changed && s.talk.Open != nil {
+		s.t.note("given up; if its task was made, it goes on: unitask tasks list%s", s.flags.words())
+		return s.talk.Fail(chat.Failure{Message: "a file of its request has changed"})
+	}
 	if err != nil {
 		return err
 	}

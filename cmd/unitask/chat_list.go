@@ -145,7 +145,7 @@ func completeChats(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 	var all []string
 	for _, id := range ids {
 		if c, err := store.Peek(id); err == nil {
-			all = append(all, cobra.CompletionWithDesc(id, c.Title))
+			all = append(all, cobra.CompletionWithDesc(id, oneLine(c.Title)))
 		}
 	}
 	return all, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder

@@ -263,13 +263,15 @@ func (s *chatSession) summarize(done api.Task) {
 
 // hinted replaces an error's next step by the command of the conversation that takes it.
 func (s *chatSession) hinted(err error) error {
-	if _, told := errors.AsType[*hint.Error](err); told || s.talk.Failed == nil {
-		return err
-	}
 	f, coded := errors.AsType[*fault.Error](err)
-	changed, _ := errors.AsType[*journal.ChangedError](err)
+	_, told := errors.AsType[*hint.Error](err)
+	_, changed := errors.AsType[*journal.ChangedError](err)
 	switch {
-	case changed != nil:
+	case changed && s.talk.Open != nil:
+		return hint.With(err, "put the file back as it was, or /cancel gives the message up")
+	case told, s.talk.Failed == nil:
+		return err
+	case changed:
 		return hint.With(err, "put the file back as it was, or /undo takes the turns back that it belongs to")
 	case coded && f.Code == fault.InvalidRequest:
 		return hint.With(err, "if the conversation is too long for the model, /undo shortens it and /new begins another one; /set shows the parameters")
