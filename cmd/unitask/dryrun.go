@@ -31,12 +31,8 @@ func (o *runOptions) dryRunRun(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	large := map[string]string{}
-	req, files, err := o.request(ctx, t, entry, func(f *os.File, _ int64, _ string) (string, error) {
-		name := fmt.Sprintf("FILE_%d", len(large)+1)
-		large[name] = f.Name()
-		return name, nil
-	})
+	large := unsentFiles{}
+	req, files, err := o.request(ctx, t, entry, large)
 	if err != nil {
 		return err
 	}
@@ -51,6 +47,17 @@ func (o *runOptions) dryRunRun(ctx context.Context, t *terminal) error {
 	_, err = io.WriteString(t.out, t.safe(snippet.Ahead(curl, target.BaseURL, large)))
 	return err
 }
+
+// unsentFiles are the large files of a request that isn't sent, by the names of variables.
+type unsentFiles map[string]string
+
+func (u unsentFiles) send(f *os.File, _ int64, _ string) (string, error) {
+	name := fmt.Sprintf("FILE_%d", len(u)+1)
+	u[name] = f.Name()
+	return name, nil
+}
+
+func (unsentFiles) check(api.CreateRequest) error { return nil }
 
 // likelyEntry finds the capability at the service, or in the built-in directory, and says so; told is false of that one.
 func (o *runOptions) likelyEntry(ctx context.Context, t *terminal) (entry api.Capability, told bool, err error) {

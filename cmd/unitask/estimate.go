@@ -19,7 +19,7 @@ func (o *runOptions) estimateRun(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	req, _, err := o.request(ctx, t, entry, (&ahead{ctx: ctx, client: c, progress: p}).send)
+	req, _, err := o.request(ctx, t, entry, &ahead{ctx: ctx, client: c, progress: p})
 	if err != nil {
 		return err
 	}

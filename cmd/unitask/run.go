@@ -140,7 +140,7 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 	if err != nil {
 		return err
 	}
-	req, files, err := o.request(ctx, t, entry, (&ahead{ctx: ctx, client: c.Client, progress: p}).send)
+	req, files, err := o.request(ctx, t, entry, &ahead{ctx: ctx, client: c.Client, progress: p})
 	if err != nil {
 		return err
 	}
@@ -201,12 +201,12 @@ func showUnfinished(ctx context.Context, t *terminal, c *client.Client, last api
 }
 
 // request makes the request of the command line's words, and returns the files whose bytes are in it. Large ones go
-// ahead unless send is nil.
-func (o *runOptions) request(ctx context.Context, t *terminal, entry api.Capability, send arguments.AheadFunc) (api.CreateRequest, []journal.File, error) {
+// ahead once the rest of the request is right.
+func (o *runOptions) request(ctx context.Context, t *terminal, entry api.Capability, files sender) (api.CreateRequest, []journal.File, error) {
 	piped := &slowReader{Reader: t.stdin(ctx), noteFunc: func() {
 		t.above(func() { t.note("reading stdin, to its end; < /dev/null runs without it") })
 	}}
-	read := &arguments.Reader{Stdin: piped, StdinUsed: o.keyFile == "-", Piped: t.inPiped, AheadFunc: send}
+	read := &arguments.Reader{Stdin: piped, StdinUsed: o.keyFile == "-", Piped: t.inPiped, AheadFunc: files.send, CheckFunc: files.check}
 	req, err := arguments.Fit(entry, arguments.WithFormat(entry, o.words, o.output), read)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx) // which ended the reading of stdin

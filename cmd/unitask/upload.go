@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -172,6 +173,25 @@ func (a *ahead) send(f *os.File, bytes int64, contentType string) (string, error
 	}
 	a.sent[key] = u.Artifact
 	return u.Artifact, nil
+}
+
+// sender takes the large files of a request, and its other parts before.
+type sender interface {
+	send(f *os.File, bytes int64, contentType string) (id string, err error)
+	check(req api.CreateRequest) error
+}
+
+// check asks the service for an authorization that is missing, before files are sent in vain. All else shows later.
+func (a *ahead) check(req api.CreateRequest) error {
+	body, err := json.Marshal(req)
+	if err != nil {
+		return err
+	}
+	_, err = a.client.Estimate(a.ctx, body)
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.AuthorizationRequired {
+		return err
+	}
+	return nil
 }
 
 // hashed stands for sending a file ahead, before anything is sent: the request names its bytes.

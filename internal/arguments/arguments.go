@@ -93,6 +93,12 @@ func (f *fitter) finish() (api.CreateRequest, error) {
 	if err := f.complete(); err != nil {
 		return api.CreateRequest{}, err
 	}
+	if err := f.judge(); err != nil {
+		return api.CreateRequest{}, err
+	}
+	if err := f.read.send(); err != nil {
+		return api.CreateRequest{}, f.unread("", err)
+	}
 	return f.groups.Request(string(f.capability.Name))
 }
 

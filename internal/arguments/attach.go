@@ -53,6 +53,8 @@ func (f *fitter) attach(prompt, word string) (bool, error) {
 	}
 	medium, _ := value.(map[string]any)
 	if medium["artifact"] != nil && part != nil {
+		as, _ := part[kind].(map[string]any)
+		f.read.waiting[len(f.read.waiting)-1].inlineType, _ = as["content_type"].(string)
 		part[kind] = medium
 	} else if part, kind = form.PartOf(name, medium); !slices.Contains(kinds, kind) {
 		return true, unfit()

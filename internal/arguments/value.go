@@ -33,6 +33,10 @@ type Reader struct {
 	Piped     bool           // whether stdin is read though no word names it
 	Files     []journal.File // whose bytes became media
 	AheadFunc AheadFunc      // nil: all files stand in the request
+	// CheckFunc, if not nil, judges a request before its large files are sent: in it stands an address for each of them.
+	CheckFunc func(api.CreateRequest) error
+
+	waiting []*waiting // files that go ahead once the rest of the request is right
 }
 
 // AheadFunc sends a large file ahead of its task and returns the id of its artifact; "" if it has to stand in the
@@ -127,11 +131,14 @@ func (r *Reader) media(text, kind string) (any, error) {
 	case text != "-" && !strings.HasPrefix(text, "@"):
 		return nil, fmt.Errorf("%q is no media: write @FILE, -, a URL or an artifact's id", text)
 	}
-	if id, err := r.ahead(text, kind); err != nil {
-		return nil, err
-	} else if id != "" {
-		return map[string]any{"artifact": id}, nil
+	if medium, err := r.ahead(text, kind); err != nil || medium != nil {
+		return medium, err
 	}
+	return r.inline(text)
+}
+
+// inline reads a media value whose bytes stand in the request.
+func (r *Reader) inline(text string) (map[string]any, error) {
 	raw, err := r.bytes(text)
 	if err != nil {
 		return nil, err
