@@ -266,7 +266,7 @@ func (s *chatSession) copyAnswer(context.Context, string) error {
 
 func (s *chatSession) cost(context.Context, string) error {
 	spent := s.talk.Spent()
-	parts := []string{fmt.Sprintf("%d tasks", spent.Tasks)}
+	parts := []string{fmt.Sprintf("tasks: %d", spent.Tasks)}
 	for _, c := range spent.Counts() {
 		parts = append(parts, fmt.Sprintf("%d %s", c.N, c.Name))
 	}
