@@ -123,10 +123,16 @@ func Allows(patterns []string, capability string) bool {
 	return false
 }
 
-// ValidPattern reports whether p is "*", a dotted name, or a dotted name ending in ".*".
+// maxPattern bounds a pattern, in bytes: no capability has a longer name.
+const maxPattern = 100
+
+// ValidPattern reports whether p is "*", a dotted name, or a dotted name ending in ".*", of 100 bytes at most.
 func ValidPattern(p string) bool {
 	if p == "*" {
 		return true
+	}
+	if len(p) > maxPattern {
+		return false
 	}
 	for part := range strings.SplitSeq(strings.TrimSuffix(p, ".*"), ".") {
 		if part == "" || strings.Trim(part, "abcdefghijklmnopqrstuvwxyz0123456789_-") != "" {

@@ -50,7 +50,7 @@ func TestValidPattern(t *testing.T) {
 	}
 	for _, p := range []string{
 		"", ".", ".*", "*.*", "**", "text*", "te*xt", "text.", ".text", "text..chat", "text.*.chat",
-		"text.*.*", "Text.chat", "text chat", "text.chat ", "tëxt", "text/chat", "text.\x00",
+		"text.*.*", strings.Repeat("x", 101), "Text.chat", "text chat", "text.chat ", "tëxt", "text/chat", "text.\x00",
 	} {
 		if account.ValidPattern(p) {
 			t.Errorf("%q is accepted", p)

@@ -16,6 +16,8 @@ import (
 const (
 	// rememberFor is for how long a retry joins a call whose answer was lost: the libraries' own time-out.
 	rememberFor = 10 * time.Minute
+	// keepFor is the same of a call whose failure was answered: it outlasts the pauses between a library's own tries.
+	keepFor = time.Minute
 
 	mostCalls      = 1 << 14       // that are remembered
 	mostCallsOfOne = mostCalls / 8 // of them of one API key
@@ -127,7 +129,13 @@ func (u *Undelivered) lostLocked(id callID) *call {
 	return best
 }
 
-func (c *call) expired(now time.Time) bool { return c.open == 0 && now.Sub(c.at) > rememberFor }
+func (c *call) expired(now time.Time) bool {
+	keep := rememberFor
+	if c.last {
+		keep = keepFor
+	}
+	return c.open == 0 && now.Sub(c.at) > keep
+}
 
 func (u *Undelivered) dropLocked(id callID, c *call) {
 	if c.gone {

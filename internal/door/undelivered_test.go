@@ -42,6 +42,37 @@ func TestUndelivered(t *testing.T) {
 	}
 }
 
+// TestUndeliveredKept: a call whose failure was answered joins its retries for a minute, after any other call.
+func TestUndeliveredKept(t *testing.T) {
+	c := &clock{time.Unix(1_800_000_000, 0)}
+	u := door.NewUndelivered(c.now)
+	begin := func(retry bool) *door.Attempt { return u.Begin("key_a", hash("hello"), retry) }
+
+	kept := begin(false)
+	kept.Keep()
+	kept.End(false)
+	again := begin(true)
+	if again.Key() != kept.Key() {
+		t.Error("a retry doesn't join the call that was kept")
+	}
+	again.End(false)
+	lost := begin(false)
+	lost.End(false)
+	if again := begin(true); again.Key() != lost.Key() {
+		t.Error("a retry joins the call that was kept, not the lost one")
+	}
+	c.at = c.at.Add(2 * time.Minute)
+	if again := begin(true); again.Key() != lost.Key() {
+		t.Error("the lost call is forgotten with the one that was kept")
+	}
+	lost.End(true)
+	begin(true).End(true)
+	if again := begin(true); again.Key() == kept.Key() {
+		t.Error("a call is kept for longer than a minute")
+	}
+	(*door.Attempt)(nil).Keep() // as with a key of the caller's own
+}
+
 func TestUndeliveredSettled(t *testing.T) {
 	c := &clock{time.Unix(1_800_000_000, 0)}
 	u := door.NewUndelivered(c.now)

@@ -22,8 +22,8 @@ import (
 const evidenceTime = 10 * time.Second
 
 // authorization returns the caller's declaration about a person, with the evidence's hashes, or the reason why it
-// isn't enough. nil: there is no declaration and the capability needs none.
-func (g *Gateway) authorization(ctx context.Context, entry catalog.Capability, input json.RawMessage) (*task.Authorization, error) {
+// isn't enough. nil: there is no declaration and the capability needs none. Without evidence that isn't read.
+func (g *Gateway) authorization(ctx context.Context, entry catalog.Capability, input json.RawMessage, evidence bool) (*task.Authorization, error) {
 	if len(entry.PersonInputs) == 0 {
 		return nil, nil
 	}
@@ -45,6 +45,9 @@ func (g *Gateway) authorization(ctx context.Context, entry catalog.Capability, i
 	ctx, cancel := context.WithTimeout(ctx, evidenceTime)
 	defer cancel()
 	declaration := &task.Authorization{Person: said.Person, Statement: said.Statement}
+	if !evidence {
+		said.Evidence = nil
+	}
 	for i := range said.Evidence {
 		m, field := evidenceAt(input, i)
 		sum, err := g.hashEvidence(ctx, field, m)

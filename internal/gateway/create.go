@@ -76,7 +76,7 @@ func (g *Gateway) Create(ctx context.Context, c gate.Caller, s Submission) (Acce
 		s.release()
 		return g.join(ctx, old, &s)
 	}
-	checked, err := g.check(ctx, c, &req)
+	checked, err := g.check(ctx, c, &req, true)
 	if err != nil {
 		return Accepted{}, err
 	}
@@ -124,8 +124,8 @@ type checked struct {
 }
 
 // check passes the request through everything between the idempotency record and the commit, in the API's order. It
-// takes evidence about a person out of the input.
-func (g *Gateway) check(ctx context.Context, c gate.Caller, req *catalog.Request) (*checked, error) {
+// takes evidence about a person out of the input; it is read if the request becomes a task, as the addresses in it are.
+func (g *Gateway) check(ctx context.Context, c gate.Caller, req *catalog.Request, evidence bool) (*checked, error) {
 	directory := g.catalog.Load()
 	entry, ok := directory.Get(req.Capability)
 	if !ok || !c.Opens(req.Capability) || !g.routes.Load().Serves(c.Key.Mode, req.Capability) {
@@ -138,7 +138,7 @@ func (g *Gateway) check(ctx context.Context, c gate.Caller, req *catalog.Request
 	if err := g.checkMedia(ctx, c, media); err != nil {
 		return nil, err
 	}
-	declared, err := g.authorization(ctx, entry, req.Input)
+	declared, err := g.authorization(ctx, entry, req.Input, evidence)
 	if err != nil {
 		return nil, err
 	}
@@ -280,13 +280,13 @@ func priced(routes *routing.Table, mode task.Mode, req *catalog.Request, checked
 }
 
 // Estimate checks a request as Create does, and returns its capability and the most that its task would be charged. It
-// keeps no record, counts for no budget and asks no supplier.
+// keeps no record, counts for no budget, fetches no evidence and asks no supplier.
 func (g *Gateway) Estimate(ctx context.Context, c gate.Caller, body []byte) (catalog.Name, task.Money, error) {
 	req, _, refused := g.decode(body)
 	if refused != nil {
 		return "", 0, refused
 	}
-	checked, err := g.check(ctx, c, &req)
+	checked, err := g.check(ctx, c, &req, false)
 	if err != nil {
 		return "", 0, err
 	}

@@ -14,7 +14,7 @@ func (g *Gateway) Size(ctx context.Context, c gate.Caller, body []byte) (task.Us
 	if refused != nil {
 		return task.Usage{}, refused
 	}
-	checked, err := g.check(ctx, c, &req)
+	checked, err := g.check(ctx, c, &req, false)
 	if err != nil {
 		return task.Usage{}, err
 	}

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"encoding/base64"
 	"net/http"
 	"testing"
 
@@ -24,6 +25,11 @@ func TestEstimate(t *testing.T) {
 	}
 	if got := decode[api.Estimate](t, estimate(w.test, body)); got.Mode != task.Test || got.AtMost.Amount != "0" {
 		t.Errorf("of a test key: %+v", got)
+	}
+	edit := `{"capability":"image.edit","input":{"prompt":"x","images":[{"data":"` + base64.StdEncoding.EncodeToString([]byte(picture(t))) + `","content_type":"image/png"}],` +
+		`"authorization":{"person":"authorized","statement":"she agreed","evidence":[{"url":"https://evidence.example/once"}]}}}`
+	if got := decode[api.Estimate](t, estimate(w.test, edit)); got.Capability != "image.edit" {
+		t.Errorf("with evidence that isn't to be fetched: %+v", got)
 	}
 	scoped := w.key(api.KeyCreate{Mode: task.Live, Scopes: []string{"image.*"}})
 	for _, tt := range []struct {

@@ -85,7 +85,7 @@ func (r *request) format(w *jsonwrite.Writer) []renaming {
 		return nil
 	}
 	kind := string(r.Text(given, at, "type"))
-	if given[inner] != nil && kind != inner {
+	if given[inner] != nil && kind == jsonObject {
 		r.Row(inbound.Under(at, inner), "is only taken beside the type json_schema")
 	}
 	switch kind {
