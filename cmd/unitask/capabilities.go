@@ -62,6 +62,8 @@ func capabilitiesRun(ctx context.Context, t *terminal, o *capabilitiesOptions) e
 	}
 	if len(all) == 0 {
 		t.note("%s", opensNothing)
+	}
+	if len(all) == 0 && t.format != formatCSV {
 		return nil
 	}
 	b := table{header: []string{"NAME", "MODE", "PRICE", "WHAT"}}

@@ -64,6 +64,8 @@ func chatListRun(t *terminal, asJSON bool) error {
 	}
 	if len(all) == 0 {
 		t.note("no conversations; unitask chat begins one")
+	}
+	if len(all) == 0 && t.format != formatCSV {
 		return nil
 	}
 	return listChats(t, all, time.Now())

@@ -248,6 +248,9 @@ func hintOfCode(command string, f *fault.Error) string {
 		if strings.HasPrefix(command, "unitask webhooks") {
 			return "unitask webhooks list"
 		}
+		if strings.HasPrefix(command, "unitask uploads") {
+			return "unitask uploads list"
+		}
 		return "unitask tasks list"
 	case fault.IdempotencyConflict:
 		return "leave --idempotency-key out: each new request takes a key of its own"

@@ -31,5 +31,8 @@ func run(args []string) int {
 		describeForShell(root)
 	}
 	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		err = t.failed
+	}
 	return t.report(cmd.CommandPath(), markTerminated(ctx, err))
 }

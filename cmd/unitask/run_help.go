@@ -20,7 +20,7 @@ func (o *runOptions) helpFunc(t *terminal, usual func(*cobra.Command, []string))
 			err = showCapability(t, entry, told)
 		}
 		if err != nil {
-			t.report(cmd.CommandPath(), err)
+			t.failed = err
 			return
 		}
 		_, _ = fmt.Fprintf(t.out, "\nFlags:\n%s\n\"unitask run --help\" says how values are written.\n", cmd.LocalFlags().FlagUsages())

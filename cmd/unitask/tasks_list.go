@@ -89,6 +89,8 @@ func tasksListRun(ctx context.Context, t *terminal, o *tasksListOptions) error {
 	}
 	if len(all) == 0 {
 		t.note("no tasks")
+	}
+	if len(all) == 0 && t.format != formatCSV {
 		return nil
 	}
 	return listTasks(t, all, time.Now())

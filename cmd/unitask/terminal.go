@@ -28,6 +28,7 @@ type terminal struct {
 	errStyle styles
 	filter   *filter // of --jq, nil without one
 	format   format
+	failed   error // of a help, which the library lets return none
 
 	screen sync.Mutex // held by a writer beside a redrawn line, and by a question until its answer
 	drawn  bool       // whether the line is there; guarded by screen

@@ -58,6 +58,8 @@ func uploadsListRun(ctx context.Context, t *terminal, o *uploadsListOptions) err
 		return t.json(all)
 	case len(all) == 0:
 		t.note("no uploads")
+	}
+	if len(all) == 0 && t.format != formatCSV {
 		return nil
 	}
 	return listUploads(t, all, time.Now())

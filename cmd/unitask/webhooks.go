@@ -107,6 +107,8 @@ func newWebhooksListCmd(t *terminal) *cobra.Command {
 func listWebhooks(t *terminal, all []api.Webhook, now time.Time) error {
 	if len(all) == 0 {
 		t.note("no webhooks")
+	}
+	if len(all) == 0 && t.format != formatCSV {
 		return nil
 	}
 	b := table{header: []string{"ID", "URL", "TELLS OF", "STATE", "CREATED"}, spare: []string{"CREATED", "TELLS OF"}}

@@ -54,6 +54,8 @@ func collectDeliveries(ctx context.Context, c *client.Client, id string, next cl
 func listDeliveries(t *terminal, all []api.Delivery, now time.Time) error {
 	if len(all) == 0 {
 		t.note("no deliveries")
+	}
+	if len(all) == 0 && t.format != formatCSV {
 		return nil
 	}
 	b := table{header: []string{"ID", "TYPE", "STATE", "ATTEMPTS", "LAST ANSWER", "CREATED"}, spare: []string{"CREATED", "TYPE"}}
