@@ -35,16 +35,24 @@ func (k *Keeper) full(u Upload, all map[string]artifact.Share, quota int64) erro
 		}
 		taken, count, until = taken-s.Bytes, count-1, s.Until
 	}
+	if taken > quota { // lowered since it was announced
+		return final("the upload is larger than the account's quota, " + artifact.Size(quota))
+	}
 	const begin, end = "the account's uploads take all of its quota: ", "; GET /api/ai/v1/uploads lists them"
 	wait := until.Sub(k.now())
 	if wait > seldom {
-		f := fault.Wrap(fault.RateLimitExceeded, errQuota, begin+"one has to be deleted"+end)
-		f.Final = true
-		return f
+		return final(begin + "one has to be deleted" + end)
 	}
 	at := until.UTC().Add(time.Minute - 1).Format("2006-01-02 15:04 UTC")
 	return fault.Wrap(fault.RateLimitExceeded, errQuota, begin+"this one has room at "+at+", when enough of them have expired, or once one is deleted"+end).
 		WithRetryAfter(max(wait, time.Second))
+}
+
+// final is a refusal that no waiting changes.
+func final(message string) error {
+	f := fault.Wrap(fault.RateLimitExceeded, errQuota, message)
+	f.Final = true
+	return f
 }
 
 // hold has an upload counted that has no share: its creator, or whoever deletes it, died before, or hasn't come so far.

@@ -75,6 +75,20 @@ func testQuotaAdvice(t *testing.T, b *bench) {
 	}
 }
 
+// testQuotaLowered: an upload that alone is more than the quota by now, and whose share is missing, isn't told to wait.
+func testQuotaLowered(t *testing.T, b *bench) {
+	u := b.begin(announce(file(60)))
+	if err := b.store.GiveShare(t.Context(), owner, artifact.Share{ID: u.ID, Bytes: u.Bytes, Until: u.ExpiresAt}); err != nil {
+		t.Fatal(err)
+	}
+	b.begin(announce(file(30)))
+	b.nodes[0].SetLimits(upload.Limits{Quota: 59})
+	_, err := b.nodes[0].Receive(t.Context(), u.ID, 0, bytes.NewReader(file(60)))
+	if f := fault.From(err); f == nil || f.Code != fault.RateLimitExceeded || f.Retryable() || !strings.Contains(f.Message, "larger than") {
+		t.Errorf("%+v, want a refusal for good", f)
+	}
+}
+
 // testList lists what takes the quota, in pages, the one that expires first at the beginning.
 func testList(t *testing.T, b *bench) {
 	ctx := t.Context()

@@ -135,6 +135,7 @@ func TestKeeper(t *testing.T) {
 		{"CrashBeforeTheArtifact", upload.Limits{}, testCrash},
 		{"Quota", upload.Limits{Quota: 100}, testQuota},
 		{"QuotaAdvice", upload.Limits{Quota: 100, TTL: 48 * time.Hour}, testQuotaAdvice},
+		{"QuotaLowered", upload.Limits{Quota: 100}, testQuotaLowered},
 		{"List", upload.Limits{TTL: 48 * time.Hour}, testList},
 		{"QuotaAtOnce", upload.Limits{Quota: 100}, testQuotaAtOnce},
 		{"Expires", upload.Limits{TTL: 48 * time.Hour}, testExpires},
