@@ -45,6 +45,8 @@ type Visit struct {
 	Directory func() []api.Capability // what the key may call
 	Room      func(bytes int64) bool  // takes memory until the request is answered, false if there is none
 	Method    string                  // of the message; "" if it can't be read
+	// Notification is whether the message has no id, and so no answer.
+	Notification bool
 }
 
 // NewHTTP returns an HTTP.
@@ -86,7 +88,10 @@ func (h *HTTP) Serve(w http.ResponseWriter, r *http.Request, v Visit) {
 		directoryFunc: v.Directory, once: true, shelf: &h.shelf,
 	})
 	s.protocol.AddReceivingMiddleware(endingWith(ctx), withoutListening)
-	refuseUnknown(s.protocol, v.Method)
+	if refuseUnknown(s.protocol, v.Method) && v.Notification {
+		w.WriteHeader(http.StatusAccepted) // to which the protocol knows no answer
+		return
+	}
 	sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.protocol }, &sdk.StreamableHTTPOptions{
 		Stateless: true,
 		// The server bounds bodies itself, and a request has a key, so that a page which a foreign name led here
@@ -107,18 +112,22 @@ func keyOf(r *http.Request) client.KeyFunc {
 }
 
 // refuseUnknown has a method that the library doesn't know answered by the protocol's error: the library refuses the whole
-// request, in a shape that clients of the protocol can't read.
-func refuseUnknown(s *sdk.Server, method string) {
+// request, in a shape that clients of the protocol can't read. It reports whether the method is such a one.
+func refuseUnknown(s *sdk.Server, method string) bool {
 	if method == "" {
-		return
+		return false
 	}
-	_ = sdk.AddReceivingCustomMethod(s, method, func(context.Context, *sdk.ServerSession, *unknownParams) (*sdk.ResultBase, error) {
+	err := sdk.AddReceivingCustomMethod(s, method, func(context.Context, *sdk.ServerSession, *unknownParams) (*sdk.ResultBase, error) {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "there is no such method here"}
 	}) // an error for a method that the library knows, which stays as it is
+	return err == nil
 }
 
 // unknownParams are the parameters of any method.
 type unknownParams struct{ sdk.ParamsBase }
+
+// UnmarshalJSON takes any value, also one that no method may have: the refusal is of the method.
+func (*unknownParams) UnmarshalJSON([]byte) error { return nil }
 
 // withoutListening refuses the one method whose answer has no end.
 func withoutListening(next sdk.MethodHandler) sdk.MethodHandler {

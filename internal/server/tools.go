@@ -21,6 +21,8 @@ type ToolsVisit struct {
 	Directory func() []api.Capability // what the key may call
 	Room      func(bytes int64) bool  // takes memory until the request is answered, false if there is none
 	Method    string                  // of the message; "" if it can't be read
+	// Notification is whether the message has no id, and so no answer.
+	Notification bool
 }
 
 const (
@@ -50,9 +52,12 @@ func (s *Server) handleTools(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	var message struct{ Method string }
+	var message struct {
+		JSONRPC, Method string
+		ID              json.RawMessage
+	}
 	_ = json.Unmarshal(raw, &message) // Tools refuses another one
-	v.Method = message.Method
+	v.Method, v.Notification = message.Method, message.ID == nil && message.JSONRPC == "2.0"
 	r := x.r.Clone(x.r.Context())
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
 	h := x.Header()

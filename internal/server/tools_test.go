@@ -224,7 +224,7 @@ func TestToolsRefusals(t *testing.T) {
 func TestToolsUnknownMethod(t *testing.T) {
 	w := newWorld(t, options{tools: true})
 	for _, method := range []string{"tasks/list", "foo/bar"} {
-		for _, params := range []string{"", `,"params":{"a":1}`} {
+		for _, params := range []string{"", `,"params":{"a":1}`, `,"params":[1]`, `,"params":"x"`, `,"params":null`} {
 			resp, err := (&http.Client{Transport: bearing{w.test}}).Do(
 				toolRequest(`{"jsonrpc":"2.0","id":7,"method":"`+method+`"`+params+`}`, w.test).http(t.Context(), w.base))
 			if err != nil {
@@ -237,8 +237,17 @@ func TestToolsUnknownMethod(t *testing.T) {
 			}
 		}
 	}
-	if got := w.plainTools(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, w.test); got != http.StatusOK {
-		t.Errorf("a method that is there: %d", got)
+	for body, want := range map[string]int{
+		`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`:         http.StatusOK,
+		`{"jsonrpc":"2.0","method":"notifications/unknown"}`:     http.StatusAccepted,
+		`{"jsonrpc":"2.0","method":"foo/bar","params":[1]}`:      http.StatusAccepted,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`: http.StatusAccepted,
+		`{"jsonrpc":"2.0","method":"tools/list"}`:                http.StatusBadRequest,
+		`{"jsonrpc":"1.0","method":"foo/bar"}`:                   http.StatusBadRequest,
+	} {
+		if got := w.plainTools(body, w.test); got != want {
+			t.Errorf("%s: %d, want %d", body, got, want)
+		}
 	}
 }
 
