@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -226,6 +228,50 @@ func TestFind(t *testing.T) {
 	}
 	if got, err := s.Find(""); got != ids[1] || err != nil {
 		t.Errorf("the newest: %s, %v", got, err)
+	}
+}
+
+// full fails a write; written says how much of it there is then.
+func full(written int) func(*os.File, []byte) error {
+	return func(f *os.File, raw []byte) error {
+		_, err := f.Write(raw[:min(written, len(raw))])
+		return errors.Join(err, syscall.ENOSPC)
+	}
+}
+
+// TestHeadless: a conversation whose head couldn't be written has no file, and begins when there is room again.
+func TestHeadless(t *testing.T) {
+	state := t.TempDir()
+	s, broken := chat.Open(state), chat.Open(state)
+	broken.Writing(full(3))
+	c := broken.New(chat.Settings{Capability: "text.chat"})
+	if err := c.Ask("key-1", at, user("hello"), nil); !errors.Is(err, syscall.ENOSPC) || c.Kept() {
+		t.Errorf("%v, kept: %v", err, c.Kept())
+	}
+	if ids, err := s.List(); err != nil || len(ids) != 0 {
+		t.Errorf("%v is left, %v", ids, err)
+	}
+	broken.Writing(func(f *os.File, raw []byte) error { _, err := f.Write(raw); return err })
+	must(t, c.Ask("key-1", at, user("hello"), nil))
+	must(t, c.Close())
+}
+
+// TestFindSkips: a file that can't be read isn't the newest conversation, unless there is no other.
+func TestFindSkips(t *testing.T) {
+	s := chat.Open(t.TempDir())
+	c := s.New(chat.Settings{Capability: "text.chat"})
+	must(t, c.Ask("key-1", at, user("hello"), nil))
+	must(t, c.Close())
+	damaged := s.New(chat.Settings{}).ID
+	must(t, os.WriteFile(s.Path(damaged), nil, 0o600))
+	later := time.Now().Add(time.Hour)
+	must(t, os.Chtimes(s.Path(damaged), later, later))
+	if got, err := s.Find(""); got != c.ID || err != nil {
+		t.Errorf("%s, %v, want %s", got, err, c.ID)
+	}
+	must(t, s.Remove(c.ID))
+	if got, err := s.Find(""); got != damaged || err != nil {
+		t.Errorf("the only one: %s, %v", got, err)
 	}
 }
 

@@ -204,10 +204,10 @@ func (c *Conversation) create(title string) error {
 		return err
 	}
 	if err = disk.LockNamed(f); err == nil {
-		_, err = f.Write(head)
+		err = c.store.append(f, head)
 	}
 	if err = errors.Join(err, disk.SyncDir(c.store.dir)); err != nil {
-		return errors.Join(err, f.Close())
+		return errors.Join(err, disk.RemoveLocked(f)) // without a head it is damaged
 	}
 	c.file, c.Title = f, title
 	return nil

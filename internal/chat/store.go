@@ -24,10 +24,22 @@ const (
 var ErrBusy = disk.ErrLocked
 
 // Store is a folder of conversations. It is safe for concurrent use, also by several processes.
-type Store struct{ dir string }
+type Store struct {
+	dir    string
+	append func(*os.File, []byte) error // durably
+}
 
 // Open returns the conversations in a state folder. No file is made before the first turn.
-func Open(stateDir string) *Store { return &Store{dir: filepath.Join(stateDir, "chats")} }
+func Open(stateDir string) *Store {
+	return &Store{dir: filepath.Join(stateDir, "chats"), append: appendSynced}
+}
+
+func appendSynced(f *os.File, raw []byte) error {
+	if _, err := f.Write(raw); err != nil {
+		return err
+	}
+	return f.Sync()
+}
 
 // Path returns a conversation's file.
 func (s *Store) Path(id string) string { return filepath.Join(s.dir, id+extension) }
@@ -135,14 +147,15 @@ func (e *NotFoundError) Error() string {
 	}
 }
 
-// Find returns the id of the conversation that begins with name; "" is the one that changed last. It returns *NotFoundError if there isn't exactly one.
+// Find returns the id of the conversation that begins with name; "" is the one that changed last, of those that can be
+// read if there are any. It returns *NotFoundError if there isn't exactly one.
 func (s *Store) Find(name string) (string, error) {
 	all, err := s.List()
 	if err != nil {
 		return "", err
 	}
 	if name == "" && len(all) > 0 {
-		return all[0], nil
+		return s.newest(all), nil
 	}
 	var fit []string
 	for _, id := range all {
@@ -154,4 +167,13 @@ func (s *Store) Find(name string) (string, error) {
 		return fit[0], nil
 	}
 	return "", &NotFoundError{Name: name, Many: len(fit)}
+}
+
+func (s *Store) newest(all []string) string {
+	for _, id := range all {
+		if _, err := s.Peek(id); err == nil {
+			return id
+		}
+	}
+	return all[0] // whoever reads it is told the fault
 }
