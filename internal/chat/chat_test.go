@@ -241,19 +241,41 @@ func full(written int) func(*os.File, []byte) error {
 
 // TestHeadless: a conversation whose head couldn't be written has no file, and begins when there is room again.
 func TestHeadless(t *testing.T) {
-	state := t.TempDir()
-	s, broken := chat.Open(state), chat.Open(state)
-	broken.Writing(full(3))
-	c := broken.New(chat.Settings{Capability: "text.chat"})
+	s := chat.Open(t.TempDir())
+	write := s.Writing(full(3))
+	c := s.New(chat.Settings{Capability: "text.chat"})
 	if err := c.Ask("key-1", at, user("hello"), nil); !errors.Is(err, syscall.ENOSPC) || c.Kept() {
 		t.Errorf("%v, kept: %v", err, c.Kept())
 	}
 	if ids, err := s.List(); err != nil || len(ids) != 0 {
 		t.Errorf("%v is left, %v", ids, err)
 	}
-	broken.Writing(func(f *os.File, raw []byte) error { _, err := f.Write(raw); return err })
+	s.Writing(write)
 	must(t, c.Ask("key-1", at, user("hello"), nil))
 	must(t, c.Close())
+}
+
+// TestUnwritten: a line whose write failed, at its beginning, in its middle or in its sync, isn't there.
+func TestUnwritten(t *testing.T) {
+	for _, written := range []int{0, 9, 1 << 20} {
+		s := chat.Open(t.TempDir())
+		c := s.New(chat.Settings{Capability: "text.chat"})
+		must(t, c.Ask("key-1", at, user("first"), nil))
+		must(t, c.Answered(answer(`{"text":"A","finish_reason":"stop"}`)))
+		write := s.Writing(full(written))
+		if err := c.Ask("key-2", at, user("second"), nil); !errors.Is(err, syscall.ENOSPC) || c.Open != nil {
+			t.Errorf("%d bytes: %v, open: %+v", written, err, c.Open)
+		}
+		s.Writing(write)
+		must(t, c.Ask("key-3", at, user("third"), nil))
+		must(t, c.Close())
+		again, err := s.Take(c.ID)
+		if err != nil || len(again.Turns) != 1 || again.Open.Key != "key-3" {
+			t.Errorf("%d bytes: %+v, %v", written, again, err)
+			continue
+		}
+		must(t, again.Close())
+	}
 }
 
 // TestFindSkips: a file that can't be read isn't the newest conversation, unless there is no other.

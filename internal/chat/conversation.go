@@ -223,11 +223,12 @@ func (c *Conversation) write(l line) error {
 	if err := json.Unmarshal(raw, &again); err != nil {
 		return err
 	}
-	if _, err = c.file.Write(raw); err == nil {
-		err = c.file.Sync()
-	}
+	before, err := c.file.Stat()
 	if err != nil {
-		return errors.Join(err, c.endLine()) // a part of the line may be there
+		return err
+	}
+	if err := c.store.append(c.file, raw); err != nil {
+		return errors.Join(err, c.file.Truncate(before.Size())) // the line, or a part of it, may be there
 	}
 	c.Changed = time.Now()
 	return c.apply(again)
