@@ -306,6 +306,7 @@ func (s *chatSession) openTask(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	s.resumed = true
 	made, err := sub.Create(ctx, 0)
 	if err != nil {
 		return "", sub.SettleAlone(err)

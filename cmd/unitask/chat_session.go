@@ -34,7 +34,7 @@ type chatSession struct {
 	editor   editor
 	files    []string // that go along with the next message
 	paused   bool     // the person has stopped waiting for the open turn
-	resumed  bool     // the open turn is an earlier process's
+	resumed  bool     // the request of the open turn may be out, by an earlier process or this one
 	leaving  bool
 	progress atomic.Pointer[progress] // of the turn that is waited for
 }

@@ -99,8 +99,17 @@ func unkept(err error) error {
 	return hint.With(fmt.Errorf("nothing was sent, because the conversation can't be written: %w", err), "UNITASK_STATE_DIR names a folder for it")
 }
 
-// finish submits the open turn, or finds the task that an earlier process submitted, and waits for its answer.
+// finish submits the open turn, or finds the task that an earlier process submitted, and waits for its answer. A turn
+// that is still open after an error isn't waited for until the person asks for it.
 func (s *chatSession) finish(ctx context.Context) error {
+	err := s.await(ctx)
+	if err != nil && s.talk.Open != nil {
+		s.paused = true
+	}
+	return err
+}
+
+func (s *chatSession) await(ctx context.Context) error {
 	if s.resumed && time.Since(s.talk.Open.At) > journal.MaxAge {
 		return errors.Join(s.talk.Fail(chat.Failure{Message: "it is older than the service keeps keys"}),
 			errors.New("the last message is older than the service keeps its key, so its answer can't be found; /retry asks again"))
@@ -127,6 +136,7 @@ func (s *chatSession) finish(ctx context.Context) error {
 		OnThought: thoughts.say, OnText: func(piece string) { thoughts.end(); said.say(piece) },
 		OnRetry: func(client.Retry) { said.again() },
 	}
+	s.resumed = true // its request may be out from now on
 	var done api.Task
 	if known {
 		done, err = sub.Resume(ctx)
@@ -171,10 +181,9 @@ func (s *chatSession) submission(ctx context.Context, show func(api.Task)) (sub 
 	return sub, false, err
 }
 
-// unsent ends a turn whose request wasn't sent; one of an earlier process stays open.
+// unsent ends a turn whose request wasn't sent; one whose request may be out stays open.
 func (s *chatSession) unsent(err error) error {
 	if s.resumed || s.talk.Open.Again {
-		s.paused = true
 		return err
 	}
 	return errors.Join(err, s.talk.Fail(chat.Failure{Message: describe(err)}))
@@ -191,7 +200,7 @@ func (s *chatSession) settle(sub *submit.Submission, done api.Task, said *textPr
 		return sub.SettleAlone(err)
 	case sub.Open(err):
 		said.end()
-		s.paused, s.resumed = true, true
+		s.paused = true
 		return s.left(sub.SettleAlone(err))
 	}
 	said.end()

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"unitask/internal/api"
+	"unitask/internal/catalog"
+	"unitask/internal/chat"
+	"unitask/internal/client"
+	"unitask/internal/journal"
+	"unitask/internal/secret"
+	"unitask/internal/submit"
+	"unitask/internal/task"
+)
+
+// newChatSession talks at a terminal that can't be read, with a service that sees each request in asked and answers it
+// with a task that has ended.
+func newChatSession(t *testing.T, asked func(body string)) *chatSession {
+	t.Helper()
+	f := newFake(t)
+	t.Cleanup(f.Close)
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			raw, _ := io.ReadAll(r.Body)
+			asked(string(raw))
+			r.Body = io.NopCloser(strings.NewReader(string(raw)))
+		}
+		f.Config.Handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(service.Close)
+	key := func(context.Context) (secret.Value, error) { return secret.New(fakeKey), nil }
+	c, err := client.New(client.Config{BaseURL: service.URL, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	directory, err := catalog.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &chatSession{
+		t: &terminal{in: strings.NewReader(""), out: io.Discard, err: io.Discard, inTTY: true}, flags: &clientFlags{},
+		service: &submit.Service{Client: c, Key: key, Journal: journal.Open(t.TempDir())},
+		place:   chat.Place{BaseURL: service.URL}, store: chat.Open(t.TempDir()),
+	}
+	for _, one := range directory.All() {
+		if one.Name == "text.chat" {
+			s.entry = api.FromCapability(one, task.Price{Unit: task.PerMillionTokens})
+		}
+	}
+	s.talk = s.store.New(chat.Settings{Capability: "text.chat"})
+	t.Cleanup(func() { _ = s.talk.Close() })
+	return s
+}
+
+// TestChatUnwritten: an answer that can't be kept is asked for once, until the person asks again; its turn never fails.
+func TestChatUnwritten(t *testing.T) {
+	var s *chatSession
+	asked := 0
+	s = newChatSession(t, func(string) {
+		asked++
+		_ = s.talk.Close() // its file takes no line any more
+	})
+	_ = s.step(t.Context(), []string{"hello"})
+	for range 3 {
+		_ = s.step(t.Context(), nil)
+	}
+	if asked != 1 || s.talk.Open == nil || !s.paused || !s.resumed {
+		t.Errorf("asked %d times, open: %+v, paused: %v, may be out: %v", asked, s.talk.Open, s.paused, s.resumed)
+	}
+}
