@@ -169,7 +169,10 @@ func (k *keyReader) take(b byte) {
 	switch {
 	case string(k.head) == pasteStart:
 		k.head, k.paste = nil, []byte{}
-	case !strings.HasPrefix(pasteStart, string(k.head)):
+	case strings.HasPrefix(pasteStart, string(k.head)):
+	case b == pasteStart[0]: // a key that is left before its end, such as a lone Esc, would take the first of the next one
+		k.head = []byte{b}
+	default:
 		k.pending, k.head = k.head, nil
 	}
 }

@@ -24,6 +24,8 @@ func TestEditor(t *testing.T) {
 		"a long paste":         {"\x1b[200~" + long + "\x1b[201~\r", long, nil},
 		"a paste that steers":  {"\x1b[200~a\x1b]0;b\x07c\x1b[201~\r", "a]0;bc", nil},
 		"a key like a paste":   {"ab\x1b[D\x1b[20x\r", "ab", nil},
+		"Esc before a paste":   {"a\x1b\x1b[200~1\n2\x1b[201~\r", "a1\n2", nil},
+		"a key cut by a paste": {"a\x1b[2\x1b[200~b c\x1b[201~\r", "ab c", nil},
 		"recalled":             {"\x1b[A\r", "former\nlines", nil},
 		"Ctrl-C with a text":   {"hello\x03", "", errCleared},
 		"Ctrl-C":               {"\x03", "", errCleared},
