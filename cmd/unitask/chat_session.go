@@ -58,10 +58,9 @@ func (s *chatSession) run(ctx context.Context, words []string) error {
 	defer stop()
 	s.recall()
 	for !s.leaving && base.Err() == nil {
-		if err := s.step(base, words); err != nil {
+		if err := s.step(base, &words); err != nil {
 			return err
 		}
-		words = nil
 	}
 	s.farewell()
 	if base.Err() != nil {
@@ -71,15 +70,16 @@ func (s *chatSession) run(ctx context.Context, words []string) error {
 }
 
 // step does whatever comes next: it waits for the open turn, or takes a message, a command or the results of tools. A
-// SIGINT ends it alone.
-func (s *chatSession) step(base context.Context, words []string) error {
+// SIGINT ends it alone. words wait until no turn is open.
+func (s *chatSession) step(base context.Context, words *[]string) error {
 	ctx, stop := until(base, os.Interrupt)
 	defer stop()
 	if s.talk.Open != nil && !s.paused {
 		s.told(s.finish(ctx))
 	}
-	if len(words) > 0 && s.talk.Open == nil {
-		text, err := s.take(ctx, words)
+	if len(*words) > 0 && s.talk.Open == nil && ctx.Err() == nil {
+		text, err := s.take(ctx, *words)
+		*words = nil
 		if err == nil {
 			s.told(s.say(ctx, text))
 		}

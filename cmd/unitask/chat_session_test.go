@@ -65,9 +65,9 @@ func TestChatUnwritten(t *testing.T) {
 		asked++
 		_ = s.talk.Close() // its file takes no line any more
 	})
-	_ = s.step(t.Context(), []string{"hello"})
-	for range 3 {
-		_ = s.step(t.Context(), nil)
+	words := []string{"hello"}
+	for range 4 {
+		_ = s.step(t.Context(), &words)
 	}
 	if asked != 1 || s.talk.Open == nil || !s.paused || !s.resumed {
 		t.Errorf("asked %d times, open: %+v, paused: %v, may be out: %v", asked, s.talk.Open, s.paused, s.resumed)
