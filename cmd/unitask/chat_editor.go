@@ -64,10 +64,6 @@ func (s *chatSession) read(ctx context.Context, prompt string) (string, error) {
 			}
 		}
 		keys.resize()
-		if os.Getenv("TERM") != "dumb" {
-			_, _ = io.WriteString(s.t.err, "\x1b[?2004h") // pastes are told from keys
-			defer func() { _, _ = io.WriteString(s.t.err, "\x1b[?2004l") }()
-		}
 		text, err := s.editor.message(line)
 		if err != nil {
 			_, _ = io.WriteString(s.t.err, "\r\n")
@@ -75,6 +71,15 @@ func (s *chatSession) read(ctx context.Context, prompt string) (string, error) {
 		}
 		return text, err
 	})
+}
+
+// markPastes has the terminal tell pastes from keys, also those that come during an answer and wait for the next prompt.
+func (t *terminal) markPastes() (end func()) {
+	if os.Getenv("TERM") == "dumb" {
+		return func() {}
+	}
+	_, _ = io.WriteString(t.err, "\x1b[?2004h")
+	return func() { _, _ = io.WriteString(t.err, "\x1b[?2004l") }
 }
 
 // keyboard is the two sides of a prompt.

@@ -56,6 +56,7 @@ func (s *chatSession) run(ctx context.Context, words []string) error {
 	}
 	base, stop := until(context.WithoutCancel(ctx), syscall.SIGTERM)
 	defer stop()
+	defer s.t.markPastes()()
 	s.recall()
 	for !s.leaving && base.Err() == nil {
 		if err := s.step(base, &words); err != nil {
