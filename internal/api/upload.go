@@ -14,6 +14,7 @@ type UploadState string
 const (
 	UploadOpen     UploadState = "open"     // bytes are missing
 	UploadComplete UploadState = "complete" // it is an artifact, which inputs may name
+	UploadDamaged  UploadState = "damaged"  // the service can't read it any more: ContentType, SHA256 and Received aren't known
 )
 
 // Upload is a file on its way.

@@ -92,6 +92,8 @@ var (
 	ErrExists = errors.New("artifact: the id is taken by other bytes")
 	// ErrHash is Put's refusal of bytes that aren't the announced ones.
 	ErrHash = errors.New("artifact: the bytes have another SHA-256 than was announced")
+	// ErrDamaged is an object that isn't as its Put left it.
+	ErrDamaged = errors.New("damaged")
 	// ErrDisk is a system call on a file, or a request to an object store, that failed; the same call may succeed later.
 	ErrDisk = errors.New("artifact: the storage failed")
 )

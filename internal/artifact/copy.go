@@ -57,7 +57,7 @@ type Part struct {
 func (f *Folder) Walk(ctx context.Context, visit func(p Part, open func() (io.ReadCloser, error)) error, damaged func(id string)) error {
 	return f.Each(ctx, func(m Meta, err error) error {
 		switch {
-		case errors.Is(err, errDamaged), fault.CodeOf(err) == fault.NotFound:
+		case errors.Is(err, ErrDamaged), fault.CodeOf(err) == fault.NotFound:
 			damaged(m.ID)
 			return nil
 		case err != nil:

@@ -117,7 +117,7 @@ func (f *Folder) settled(id string) (Meta, error) {
 		return Meta{}, NotFound()
 	}
 	m, err := f.stat(id)
-	if errors.Is(err, errDamaged) {
+	if errors.Is(err, ErrDamaged) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		return f.stat(id)
@@ -167,9 +167,6 @@ func (f *Folder) path(id string) string {
 	}
 	return filepath.Join(f.dir, sub, id[len(id)-2:], id)
 }
-
-// errDamaged is an object that changed since its Put.
-var errDamaged = errors.New("damaged")
 
 // stat returns the Meta of an object whose bytes are there in full.
 func (f *Folder) stat(id string) (Meta, error) {
@@ -245,7 +242,7 @@ func (m Meta) mayBe(kind string) bool {
 }
 
 func damaged(id string, cause error) *fault.Error {
-	return fault.Wrap(fault.Internal, fmt.Errorf("%s is %w: %w", id, errDamaged, cause), "an artifact can't be read")
+	return fault.Wrap(fault.Internal, fmt.Errorf("%s is %w: %w", id, ErrDamaged, cause), "an artifact can't be read")
 }
 
 func readFault(err error) error {

@@ -72,7 +72,7 @@ func (f *Folder) renameBoth(bytes, meta, path string, m Meta) (Meta, error) {
 		return first, nil
 	case err == nil:
 		return first, ErrExists
-	case fault.CodeOf(err) != fault.NotFound && !errors.Is(err, errDamaged):
+	case fault.CodeOf(err) != fault.NotFound && !errors.Is(err, ErrDamaged):
 		return Meta{}, err
 	}
 	if err := os.Rename(bytes, path); err != nil {

@@ -228,9 +228,12 @@ func (s *Server) uploadOf(u upload.Upload) api.Upload {
 		Artifact: u.ID, State: api.UploadOpen, ContentType: u.ContentType, Bytes: u.Bytes, SHA256: u.SHA256, Received: u.Received,
 		ExpiresAt: api.Timestamp{Time: u.ExpiresAt},
 	}
-	if u.Complete {
+	switch {
+	case u.Damaged:
+		shown.State = api.UploadDamaged
+	case u.Complete:
 		shown.State = api.UploadComplete
-	} else {
+	default:
 		shown.URL = s.base.String() + api.PathUploadBytes + u.ID + "?" + s.signer.SignUpload(u.ID, u.ExpiresAt)
 	}
 	return shown

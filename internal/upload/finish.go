@@ -164,6 +164,10 @@ func (k *Keeper) drop(ctx context.Context, u Upload) error {
 	var all []string
 	for at := int64(0); ; {
 		n, err := k.sizeAt(ctx, u, at)
+		if errors.Is(err, artifact.ErrDamaged) { // those behind it can't be told, and expire
+			all = append(all, u.pieceID(at))
+			break
+		}
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package upload
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -20,7 +21,7 @@ type Page struct {
 }
 
 // List returns the uploads of an owner, open and complete, from a cursor on, "" for the first page. A page has at most so
-// many, and fewer if some are deleted meanwhile. None is completed by it.
+// many, and fewer if some are deleted meanwhile. None is completed by it. A damaged one has no more than its share tells.
 func (k *Keeper) List(ctx context.Context, owner, cursor string, limit int) (Page, error) {
 	if _, ok := artifact.ParseShare(cursor); !ok && cursor != "" {
 		return Page{}, fault.Invalid("cursor", "is not one that a list returned")
@@ -48,9 +49,13 @@ func (k *Keeper) List(ctx context.Context, owner, cursor string, limit int) (Pag
 	for i, name := range names {
 		g.Go(func() error {
 			u, err := k.glance(ctx, ids[name])
-			if all[i] = u; fault.CodeOf(err) == fault.NotFound {
-				return nil
+			switch {
+			case errors.Is(err, artifact.ErrDamaged):
+				u, err = damaged(owner, shares[ids[name]]), nil
+			case fault.CodeOf(err) == fault.NotFound:
+				err = nil
 			}
+			all[i] = u
 			return err
 		})
 	}
@@ -66,4 +71,21 @@ func (k *Keeper) glance(ctx context.Context, id string) (Upload, error) {
 		u.Received, err = k.received(ctx, u)
 	}
 	return u, err
+}
+
+// damaged is an upload whose record, pieces or artifact aren't as they were kept: its share alone is left to tell of it.
+func damaged(owner string, s artifact.Share) Upload {
+	return Upload{ID: s.ID, Owner: owner, Announcement: Announcement{Bytes: s.Bytes}, ExpiresAt: s.Until, Damaged: true}
+}
+
+// damagedOf returns a damaged upload of the owner; NOT_FOUND if no share tells of it.
+func (k *Keeper) damagedOf(ctx context.Context, owner, id string) (Upload, error) {
+	all, err := k.sharesOf(ctx, owner)
+	if err == nil && all[id].ID == "" {
+		err = notFound()
+	}
+	if err != nil {
+		return Upload{}, err
+	}
+	return damaged(owner, all[id]), nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 
 	"unitask/internal/artifact"
@@ -86,7 +87,7 @@ func (k *Keeper) recorded(ctx context.Context, id string) (Upload, error) {
 	}
 	var u Upload
 	if err := json.Unmarshal(raw, &u); err != nil {
-		return Upload{}, err
+		return Upload{}, fmt.Errorf("%w: %w", artifact.ErrDamaged, err)
 	}
 	if u.ID != id {
 		return Upload{}, notFound()

@@ -110,6 +110,7 @@ type Upload struct {
 
 	Received int64 `json:"-"`
 	Complete bool  `json:"-"`
+	Damaged  bool  `json:"-"` // only ID, Owner, Bytes and ExpiresAt are known; it can be deleted
 }
 
 // most is how many bytes an upload may have, and whose bound that is.
@@ -178,6 +179,9 @@ func (k *Keeper) Begin(ctx context.Context, owner string, a Announcement) (u Upl
 		}
 		if err == nil {
 			err = k.hold(ctx, u, l.Quota)
+		}
+		if errors.Is(err, artifact.ErrDamaged) && nth < mostUploads {
+			continue
 		}
 		// One that expires soon might be gone before a task has read it.
 		if err != nil || !u.Complete || u.ExpiresAt.Sub(k.now()) >= min(Lifetime, l.TTL/2) {
@@ -248,21 +252,30 @@ func (k *Keeper) Near(ctx context.Context, id string, expected int64) (Upload, e
 	return k.finish(ctx, u)
 }
 
-// OfOwner is Get for an upload of the owner; that of another one is NOT_FOUND.
+// OfOwner is Get for an upload of the owner, also a damaged one; that of another one is NOT_FOUND.
 func (k *Keeper) OfOwner(ctx context.Context, owner, id string) (Upload, error) {
 	u, err := k.find(ctx, id)
 	if err == nil && u.Owner != owner {
 		err = notFound()
 	}
+	if err == nil {
+		u, err = k.Get(ctx, id)
+	}
+	if errors.Is(err, artifact.ErrDamaged) {
+		return k.damagedOf(ctx, owner, id)
+	}
 	if err != nil {
 		return Upload{}, err
 	}
-	return k.Get(ctx, id)
+	return u, nil
 }
 
-// Delete removes an upload of the owner with its bytes, complete or not, and gives its share back.
+// Delete removes an upload of the owner with its bytes, complete, damaged or neither, and gives its share back.
 func (k *Keeper) Delete(ctx context.Context, owner, id string) error {
 	u, err := k.find(ctx, id)
+	if errors.Is(err, artifact.ErrDamaged) {
+		u, err = k.damagedOf(ctx, owner, id)
+	}
 	if err == nil && u.Owner != owner {
 		err = notFound()
 	}
@@ -277,7 +290,7 @@ func (k *Keeper) Delete(ctx context.Context, owner, id string) error {
 		return err
 	}
 	var failed error
-	if !u.Complete {
+	if u.Generation != "" { // else it has no pieces, or they can't be told
 		failed = k.drop(ctx, u)
 	}
 	return errors.Join(failed, k.artifacts.Delete(ctx, id))

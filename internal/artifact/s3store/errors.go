@@ -17,9 +17,6 @@ import (
 	"unitask/internal/fault"
 )
 
-// errDamaged is an object that no Put of this program made as it is.
-var errDamaged = errors.New("damaged")
-
 func status(err error) int {
 	if e, ok := errors.AsType[*awshttp.ResponseError](err); ok {
 		return e.HTTPStatusCode()

@@ -192,7 +192,7 @@ func (s *Store) head(ctx context.Context, id string) (artifact.Meta, string, err
 		err = fmt.Errorf("it has %d bytes, not %d", aws.ToInt64(found.ContentLength), m.Bytes)
 	}
 	if err != nil {
-		return artifact.Meta{}, "", fault.Wrap(fault.Internal, fmt.Errorf("%s is %w: %w", id, errDamaged, err), "an artifact can't be read")
+		return artifact.Meta{}, "", fault.Wrap(fault.Internal, fmt.Errorf("%s is %w: %w", id, artifact.ErrDamaged, err), "an artifact can't be read")
 	}
 	return m, aws.ToString(found.ETag), nil
 }

@@ -134,7 +134,7 @@ func (s *Store) expireOne(ctx context.Context, entry due, now time.Time) (gone b
 		gone = true
 	case err == nil, fault.CodeOf(err) == fault.NotFound:
 		named = nil
-	case !errors.Is(err, errDamaged):
+	case !errors.Is(err, artifact.ErrDamaged):
 		return false, err
 	}
 	return gone, errors.Join(named, s.remove(ctx, entry.key))
