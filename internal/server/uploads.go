@@ -23,10 +23,10 @@ const (
 // routeUploads adds the paths of uploads: those with a key, and the signed one.
 func (s *Server) routeUploads() {
 	s.handleKeyed(api.PathUploads, keyed{gate.Creates, methods{
-		http.MethodGet: s.handleUploadList, http.MethodPost: plain(s.handleUploadCreate),
+		http.MethodGet: capable(s.handleUploadList), http.MethodPost: plain(s.handleUploadCreate),
 	}})
 	s.handleKeyed(api.PathUploads+"/{artifact_id}", keyed{gate.Reads, methods{
-		http.MethodGet: plain(s.handleUploadGet), http.MethodDelete: plain(s.handleUploadDelete),
+		http.MethodGet: capable(plain(s.handleUploadGet)), http.MethodDelete: capable(plain(s.handleUploadDelete)),
 	}})
 	s.handle(api.PathUploadBytes+"{artifact_id}", methods{
 		http.MethodGet: s.signed(s.handleUploadState), http.MethodPut: s.signed(s.handleUploadBytes),

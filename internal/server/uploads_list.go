@@ -2,10 +2,22 @@ package server
 
 import (
 	"net/http"
+	"slices"
 
 	"unitask/internal/api"
 	"unitask/internal/fault"
 )
+
+// capable refuses a key that may call no capability: uploads are for tasks, of which it has none.
+func capable(h handler) handler {
+	return func(x *exchange) error {
+		opens := func(p string) bool { return p != api.ScopeWebhooks }
+		if scopes := x.caller.Key.Scopes; len(scopes) > 0 && !slices.ContainsFunc(scopes, opens) {
+			return fault.New(fault.NotFound, "there is nothing at this path for this key: its scopes hold no capability")
+		}
+		return h(x)
+	}
+}
 
 // handleUploadList answers a page of what takes the account's quota.
 func (s *Server) handleUploadList(x *exchange) error {

@@ -139,6 +139,16 @@ func TestUploadList(t *testing.T) {
 			t.Errorf("%s: %+v", name, page)
 		}
 	}
+	hooks := w.key(api.KeyCreate{Mode: task.Test, Scopes: []string{api.ScopeWebhooks}})
+	for _, r := range []request{{path: api.PathUploads}, {path: api.PathUploads + "/" + first.Artifact}, {method: http.MethodDelete, path: api.PathUploads + "/" + first.Artifact}} {
+		r.key = hooks
+		if got := w.do(r); got.StatusCode != http.StatusNotFound {
+			t.Errorf("%s %s with a key of webhooks alone: %d %s", r.method, r.path, got.StatusCode, got.body)
+		}
+	}
+	if page := list(w.key(api.KeyCreate{Mode: task.Test, Scopes: []string{"text.chat", api.ScopeWebhooks}}), ""); len(page.Data) != 2 {
+		t.Errorf("with a key of a capability: %+v", page)
+	}
 	for _, query := range []string{"?limit=0", "?limit=201", "?cursor=x", "?state=open"} {
 		if got := w.do(request{path: api.PathUploads + query, key: w.test}); got.StatusCode != http.StatusBadRequest {
 			t.Errorf("%s: %d %s", query, got.StatusCode, got.body)
