@@ -14,7 +14,7 @@ Test keys are always served by two sandbox suppliers and live keys never are. On
 cheaper. They do real work without a model, without the network and at no cost: texts, pictures,
 videos that browsers play, sounds and vectors, made from the request alone. The same request gives
 the same result. Checks, states and errors are those of any other supplier. Its prices are play money: they put its
-routes in order and are in the JSON of `+"`unitask suppliers`"+`, and no table shows them as charges.
+routes in order and are in the JSON of ` + "`unitask suppliers`" + `, and no table shows them as charges.
 
 ## Results
 | capability | answers | result |
