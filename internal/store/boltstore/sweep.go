@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"unitask/internal/account"
@@ -15,6 +16,7 @@ import (
 const (
 	maxSweep        = 500                   // rows that one call removes
 	sweepScan       = 500                   // rows that one read transaction looks at
+	mostStuck       = 16                    // rows that are tried alone in a store without room: each try rewrites pages
 	sweepDeliveries = 5000                  // deliveries that one looks at: a step that removes no delivery is the last for a minute
 	sweepStep       = 32                    // rows that one turn of the committer removes
 	sweepTurn       = time.Millisecond      // after which a turn removes no further row
@@ -184,9 +186,11 @@ func rowTime(k []byte) time.Time {
 	return time.UnixMilli(ms)
 }
 
-// removeAll removes the rows in many turns, with pauses between them, and counts them. A removal rewrites pages too:
-// if there is no room for those of one turn, the next has fewer.
+// removeAll removes the rows in many turns, with pauses between them, and counts them. A removal rewrites pages too: if
+// there is no room for those of one turn, the next has fewer, and a single row that stands among large ones waits until
+// others have made room.
 func (db *DB) removeAll(ctx context.Context, rows []expired, s *store.Swept) error {
+	stuck := 0 // rows in a row that couldn't be removed alone
 	for step := sweepStep; len(rows) > 0; {
 		var done, gone int
 		start := time.Now()
@@ -198,9 +202,14 @@ func (db *DB) removeAll(ctx context.Context, rows []expired, s *store.Swept) err
 		case errors.Is(err, store.ErrFull) && step > 1:
 			step /= 2
 			continue
+		case errors.Is(err, store.ErrFull) && stuck < min(mostStuck, len(rows)-1):
+			stuck++
+			rows = append(slices.Clone(rows[1:]), rows[0])
+			continue
 		case err != nil:
 			return err
 		}
+		stuck = 0
 		s.Removed += gone
 		if rows = rows[done:]; len(rows) > 0 {
 			pause(ctx, max(db.sweeper.pause, 2*time.Since(start)))
