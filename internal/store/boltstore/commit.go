@@ -43,12 +43,13 @@ type op struct {
 // do carries out an operation. One that meets a row that can't be read is carried out again once that was
 // set aside.
 func (db *DB) do(ctx context.Context, o *op) error {
+	var bad asides
 	for {
 		err := db.doOnce(ctx, o)
 		if _, damaged := errors.AsType[*unreadableError](err); !damaged {
 			return err
 		}
-		if err := db.setAside(ctx, err); err != nil {
+		if err := bad.goOn(ctx, db, err); err != nil {
 			return err
 		}
 		o.err, o.out = nil, false

@@ -252,3 +252,12 @@ func (c *counted) Lock() {
 	*c.n++
 	c.Locker.Lock()
 }
+
+// GoOnWithout has an operation meet a row of tasks so many times that can't be read, and returns the last answer.
+func GoOnWithout(ctx context.Context, db *DB, key, value []byte, times int) (err error) {
+	var bad asides
+	for range times {
+		err = bad.goOn(ctx, db, unreadable(bucketTasks, key, value, errRecord))
+	}
+	return err
+}

@@ -61,6 +61,25 @@ func (db *DB) setAside(ctx context.Context, err error) error {
 	return err
 }
 
+// asides lets an operation go on without the rows that it can't read: each once. One that comes again wasn't found where
+// a search looks for it, as in a damaged page whose keys are out of order.
+type asides map[string]bool
+
+// goOn sets the row of the error aside and returns nil, or the error if the operation ends with it.
+func (a *asides) goOn(ctx context.Context, db *DB, err error) error {
+	if u, ok := errors.AsType[*unreadableError](err); ok {
+		row := string(quarantineKey(u.bucket, u.key))
+		if (*a)[row] {
+			return err
+		}
+		if *a == nil {
+			*a = asides{}
+		}
+		(*a)[row] = true
+	}
+	return db.setAside(ctx, err)
+}
+
 // setAside leaves a row that was changed meanwhile. No worker gets a task that is set aside.
 func (x *txn) setAside(u *unreadableError) (bool, error) {
 	place := quarantineKey(u.bucket, u.key)

@@ -240,3 +240,16 @@ func TestSweepGoesOnBesideAMalformedRun(t *testing.T) {
 		t.Errorf("after the repair: %+v", report.Findings)
 	}
 }
+
+// TestRowThatIsNotFound: an operation that reads a row which no search finds, as in a page whose keys are out of order,
+// ends the second time. A list would go on for ever.
+func TestRowThatIsNotFound(t *testing.T) {
+	db := mustOpen(t, boltstore.Config{Path: filepath.Join(t.TempDir(), "unitask.db")})
+	row, _, _ := boltstore.RowID(freshTask().ID)
+	if err := boltstore.GoOnWithout(t.Context(), db, row, []byte("damaged"), 1); err != nil {
+		t.Errorf("the first time: %v, want that it is read again", err)
+	}
+	if err := boltstore.GoOnWithout(t.Context(), db, row, []byte("damaged"), 2); err == nil || !strings.Contains(err.Error(), "can't be read") {
+		t.Errorf("the second time: %v", err)
+	}
+}

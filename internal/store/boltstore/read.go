@@ -143,6 +143,7 @@ func (db *DB) ListTasks(ctx context.Context, q store.ListQuery) (page store.Page
 			return store.Page{}, store.ErrNotFound
 		}
 	}
+	var bad asides
 	for {
 		err = db.view(ctx, func(r *reader) (err error) {
 			page, err = listPage(r, q, at)
@@ -151,7 +152,7 @@ func (db *DB) ListTasks(ctx context.Context, q store.ListQuery) (page store.Page
 		if err == nil {
 			return page, nil
 		}
-		if err = db.setAside(ctx, err); err != nil { // else the page is read without that row
+		if err = bad.goOn(ctx, db, err); err != nil { // else the page is read without that row
 			return store.Page{}, err
 		}
 	}

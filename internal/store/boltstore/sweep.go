@@ -53,8 +53,9 @@ func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, err
 	defer func() { <-db.sweeper.turn }()
 	limit := min(max(r.Limit, 1), maxSweep)
 	rows, err := db.findExpired(ctx, r, limit)
+	var bad asides
 	for err != nil { // a row that can't be read is set aside
-		if err = db.setAside(ctx, err); err != nil {
+		if err = bad.goOn(ctx, db, err); err != nil {
 			return store.Swept{}, err
 		}
 		rows, err = db.findExpired(ctx, r, limit)

@@ -214,6 +214,7 @@ func (db *DB) changeDelivery(ctx context.Context, endpoint, event string, change
 
 // ListDeliveries implements store.Webhooks. A row that can't be read is set aside.
 func (db *DB) ListDeliveries(ctx context.Context, q store.DeliveryQuery) (page store.DeliveryPage, err error) {
+	var bad asides
 	for {
 		err = db.view(ctx, func(r *reader) (err error) {
 			page, err = deliveryPage(ctx, r, q)
@@ -222,7 +223,7 @@ func (db *DB) ListDeliveries(ctx context.Context, q store.DeliveryQuery) (page s
 		if err == nil {
 			return page, nil
 		}
-		if err = db.setAside(ctx, err); err != nil {
+		if err = bad.goOn(ctx, db, err); err != nil {
 			return store.DeliveryPage{}, err
 		}
 	}
