@@ -68,7 +68,7 @@ func partOf(raw []byte) (p part, sound bool) {
 	p.data = data
 	for header := range strings.SplitSeq(string(before), "\r\n") {
 		name, value, ok := strings.Cut(header, ":")
-		if value = strings.TrimSpace(value); !ok || !isHeaderName(name) || strings.ContainsFunc(value, unicode.IsControl) {
+		if value = strings.Trim(value, " \t"); !ok || !isHeaderName(name) || strings.ContainsFunc(value, unicode.IsControl) {
 			return part{}, false
 		}
 		switch strings.ToLower(name) {

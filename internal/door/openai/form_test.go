@@ -46,6 +46,7 @@ func TestParted(t *testing.T) {
 		"no name":                 form("--" + boundary + "\r\nContent-Type: text/plain\r\n\r\na\r\n"),
 		"no headers":              form("--" + boundary + "\r\n\r\na\r\n"),
 		"a folded header":         form(part("a", "b", "\r\n name=c")),
+		"a line feed at the end":  form(part("a", "b", "\r\nX: y\n")),
 		"a broken header":         form(part("a", "b", "\r\nContent")),
 		"another disposition":     form("--" + boundary + "\r\nContent-Disposition: attachment; name=a\r\n\r\nb\r\n"),
 		"two names":               form(part("a", "b", "\r\nContent-Disposition: form-data; name=c")),
