@@ -57,6 +57,7 @@ var layers = map[string]layer{
 
 	"api":      {floor: 2, may: []string{"fault", "jsonwrite", "task", "catalog"}},
 	"account":  {floor: 2, may: []string{"fault", "task"}},
+	"hours":    {floor: 2, may: []string{"task"}},
 	"journal":  {floor: 2, may: []string{"task", "disk"}},
 	"supplier": {floor: 2, may: []string{"fault", "catalog", "secret"}},
 	"webhook":  {floor: 2, may: []string{"fault", "jsonwrite", "task"}},
@@ -129,7 +130,7 @@ var layers = map[string]layer{
 
 	"notify":   {floor: 5, may: []string{"account", "api", "artifact", "catalog", "fault", "gate", "store", "task", "webhook"}},
 	"gateway":  {floor: 5, below: true},
-	"operator": {floor: 5, may: []string{"account", "api", "catalog", "fault", "gate", "requestlog", "routing", "secret", "store", "task"}},
+	"operator": {floor: 5, may: []string{"account", "api", "catalog", "fault", "gate", "hours", "requestlog", "routing", "secret", "store", "task"}},
 
 	"server":         {floor: 6, below: true, may: []string{"server/console"}},
 	"server/console": {floor: 6, below: true},

@@ -158,7 +158,7 @@ func (g *Gateway) Cancel(ctx context.Context, c gate.Caller, id string) (task.Ta
 		return t, storeFault(err)
 	}
 	if t.State == task.Canceled {
-		g.observe(before, t)
+		g.observe(&before, &t)
 		g.eraseInputs(ctx, before)
 		return t, nil
 	}

@@ -256,9 +256,10 @@ func (w *work) commit(ctx context.Context, write func(context.Context, store.Lea
 		switch {
 		case err == nil:
 			w.ref = ref
-			w.g.observe(w.t, t)
+			before := w.t
 			t.CancelRequested = t.CancelRequested || (w.t.CancelRequested && !t.State.Terminal())
 			w.t = t
+			w.g.observe(&before, &w.t)
 			w.spend()
 			return nil
 		case errors.Is(err, store.ErrFenced):

@@ -132,14 +132,18 @@ func (m *Metrics) Request(r server.Request) {
 }
 
 // TaskEnded implements gateway.Observer.
-func (m *Metrics) TaskEnded(capability string, mode task.Mode, state task.State, code fault.Code) {
-	m.tasks.of(ended{capability, mode, state, code}).Inc()
+func (m *Metrics) TaskEnded(t *task.Task) {
+	var code fault.Code
+	if t.Failure != nil {
+		code = t.Failure.Code
+	}
+	m.tasks.of(ended{t.Capability, t.Scope.Mode, t.State, code}).Inc()
 }
 
 // AttemptEnded implements gateway.Observer.
-func (m *Metrics) AttemptEnded(supplier string, state task.AttemptState, took time.Duration) {
-	m.attempts.of(outcome{supplier, state}).Inc()
-	m.suppliers.of(supplier).Observe(took.Seconds())
+func (m *Metrics) AttemptEnded(_ *task.Task, a *task.Attempt) {
+	m.attempts.of(outcome{a.Supplier, a.State}).Inc()
+	m.suppliers.of(a.Supplier).Observe(a.ClosedAt.Sub(a.StartedAt).Seconds())
 }
 
 // WebhookAttempt implements notify.Observer.

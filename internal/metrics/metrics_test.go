@@ -57,9 +57,10 @@ func counted(t *testing.T, s store.Gauger) *metrics.Metrics {
 	m.Watch(s, func() int { return 2 })
 	m.Request(server.Request{Route: "/api/ai/v1/tasks", Method: "POST", Status: 200, Took: 3 * time.Millisecond})
 	m.Request(server.Request{Route: "/api/ai/v1/tasks", Method: "POST", Status: 200, Took: 40 * time.Millisecond})
-	m.TaskEnded("text.chat", task.Live, task.Failed, fault.ProviderTimeout)
-	m.TaskEnded("text.chat", task.Live, task.Succeeded, "")
-	m.AttemptEnded("groq", task.OK, 2*time.Second)
+	chat := endedTask()
+	m.TaskEnded(&task.Task{Scope: chat.Scope, Capability: chat.Capability, State: task.Failed, Failure: &task.Failure{Code: fault.ProviderTimeout}})
+	m.TaskEnded(chat)
+	m.AttemptEnded(chat, &chat.Attempts[0])
 	m.WebhookAttempt(webhook.Delivered, 3*time.Millisecond)
 	m.Commit(12, 700*time.Microsecond)
 	files := m.Artifacts(keeper{})
@@ -146,25 +147,34 @@ func TestBrokenStore(t *testing.T) {
 
 // TestCountingIsFree holds the hot path to no allocation.
 func TestCountingIsFree(t *testing.T) {
-	m := counted(t, gauger{})
-	if n := testing.AllocsPerRun(1000, func() { countTask(m) }); n != 0 {
+	m, chat := counted(t, gauger{}), endedTask()
+	if n := testing.AllocsPerRun(1000, func() { countTask(m, chat) }); n != 0 {
 		t.Errorf("%v allocations for one task, want 0", n)
 	}
 }
 
 // BenchmarkTask counts all that one synchronous task brings: a request, an attempt, an end, a commit.
 func BenchmarkTask(b *testing.B) {
-	m := metrics.New(metrics.Build{})
+	m, chat := metrics.New(metrics.Build{}), endedTask()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			countTask(m)
+			countTask(m, chat)
 		}
 	})
 }
 
-func countTask(m *metrics.Metrics) {
+// endedTask is a chat that took an attempt of two seconds.
+func endedTask() *task.Task {
+	start := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+	return &task.Task{
+		Scope: task.Scope{Mode: task.Live}, Capability: "text.chat", State: task.Succeeded,
+		Attempts: []task.Attempt{{Supplier: "groq", State: task.OK, StartedAt: start, ClosedAt: new(start.Add(2 * time.Second))}},
+	}
+}
+
+func countTask(m *metrics.Metrics, chat *task.Task) {
 	m.Request(server.Request{Route: "/api/ai/v1/tasks", Method: "POST", Status: 200, Took: time.Millisecond})
-	m.AttemptEnded("groq", task.OK, time.Second)
-	m.TaskEnded("text.chat", task.Live, task.Succeeded, "")
+	m.AttemptEnded(chat, &chat.Attempts[0])
+	m.TaskEnded(chat)
 	m.Commit(1, time.Millisecond)
 }

@@ -15,6 +15,7 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/gate"
 	"unitask/internal/gateway"
+	"unitask/internal/hours"
 	"unitask/internal/inquiry"
 	"unitask/internal/mcp"
 	"unitask/internal/metrics"
@@ -121,7 +122,8 @@ func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, erro
 		c.Metrics = metrics.New(metrics.Build{Version: c.Version})
 	}
 	shares, _ := c.Artifacts.(artifact.Shares)
-	c.Store, c.Keys, c.Observer, c.Artifacts = db, db, c.Metrics, c.Metrics.Artifacts(c.Artifacts)
+	counted := hours.New(c.Now)
+	c.Store, c.Keys, c.Observer, c.Artifacts = db, db, observers{c.Metrics, counted}, c.Metrics.Artifacts(c.Artifacts)
 	var err error
 	if c.StateSecret, err = db.Secret(ctx, "chat-states", gateway.StateSecretSize); err != nil {
 		return nil, err
@@ -139,10 +141,8 @@ func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, erro
 		return nil, err
 	}
 	s := &Service{Gate: keeper, Gateway: g, Signer: signer, endTools: func() {}}
-	s.Operator = &operator.Operator{
-		Store: db, Tasks: db, Gate: keeper, Prefix: c.KeyPrefix, Now: c.Now, RoutesFunc: g.Routes, DirectoryFunc: g.Directory,
-		Server: api.Info{Version: c.Version, BaseURL: c.BaseURL, PID: os.Getpid(), Suppliers: c.Suppliers.Statuses},
-	}
+	s.Operator = newOperator(db, c, keeper, g)
+	s.Operator.Hours = counted
 	tools, err := s.newTools(c)
 	if err = errors.Join(err, s.newWebhooks(ctx, db, c)); err != nil {
 		return nil, err
@@ -171,6 +171,13 @@ func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, erro
 		OnRequest: c.onRequest, Console: pages, Tools: tools, OpenAI: c.OpenAI, Anthropic: c.Anthropic, DoorModels: c.DoorModels, Uploads: s.uploads, Webhooks: s.endpoints,
 	})
 	return s, err
+}
+
+func newOperator(db Engine, c ServiceConfig, keeper *gate.Gate, g *gateway.Gateway) *operator.Operator {
+	return &operator.Operator{
+		Store: db, Tasks: db, Gate: keeper, Prefix: c.KeyPrefix, Now: c.Now, RoutesFunc: g.Routes, DirectoryFunc: g.Directory, ReadyFunc: g.Ready,
+		Server: api.Info{Version: c.Version, BaseURL: c.BaseURL, PID: os.Getpid(), Suppliers: c.Suppliers.Statuses},
+	}
 }
 
 // uploadLimits bound uploads to those that a task can use.

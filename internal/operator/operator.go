@@ -18,6 +18,7 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/gate"
+	"unitask/internal/hours"
 	"unitask/internal/requestlog"
 	"unitask/internal/routing"
 	"unitask/internal/secret"
@@ -45,6 +46,10 @@ type Operator struct {
 	DirectoryFunc func() *catalog.Catalog
 	// RoutesFunc tells how the routes stand; nil without a running server.
 	RoutesFunc func() []routing.State
+	// Hours is the counts of this node by the hour; nil without a running server.
+	Hours *hours.Counter
+	// ReadyFunc returns why new tasks are refused; nil without a running server.
+	ReadyFunc func(ctx context.Context) error
 	// AskFunc finds an id's requests in the other nodes' logs, or with one the first that a node has, and names the nodes
 	// whose part is missing or cut; nil without a running server.
 	AskFunc func(ctx context.Context, id string, one bool) (found []requestlog.Entry, incomplete []string)

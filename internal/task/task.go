@@ -182,16 +182,19 @@ func (t Task) mayBePaid() bool {
 	})
 }
 
-// Span returns how long the task was given from its acceptance, the last one, to its deadline.
-func (t Task) Span() time.Duration {
+// AcceptedAt returns when the task was accepted: the last time, if it was reopened.
+func (t *Task) AcceptedAt() time.Time {
 	start := t.CreatedAt
 	for _, m := range t.Timeline {
 		if m.State == Queued {
 			start = m.At
 		}
 	}
-	return t.DeadlineAt.Sub(start)
+	return start
 }
+
+// Span returns how long the task was given from its acceptance, the last one, to its deadline.
+func (t Task) Span() time.Duration { return t.DeadlineAt.Sub(t.AcceptedAt()) }
 
 // OpenAttempt returns the attempt whose outcome isn't recorded yet; nil if there is none. At most one is open at a
 // time, and it is the last.
