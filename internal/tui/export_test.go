@@ -33,3 +33,6 @@ func (e *Editor) Cursor() (at, count int) { return e.at, len(e.clusters) }
 
 // Pictures are to be shown after the end.
 func Pictures(m *Model) []image.Image { return m.pictures }
+
+// Fits rates how well one typed word fits a text.
+func Fits(typed, text string) (int, bool) { return fits([]string{typed}, text) }

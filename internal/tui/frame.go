@@ -31,6 +31,8 @@ func (m *Model) View() string {
 	c, height := m.drawing(), m.bodyHeight()
 	body := ""
 	switch {
+	case m.palette != nil:
+		body = m.palette.Render(c, m.width, height)
 	case m.help:
 		body = m.renderHelp(c, m.width, height)
 	case m.screen == directoryScreen:
@@ -130,6 +132,8 @@ func (m *Model) advice() []string {
 	const most = 3
 	hint := m.said.hint
 	switch {
+	case m.palette != nil:
+		return nil
 	case m.question != nil, m.prompt != nil && len(m.prompt.choices) == 0:
 		return nil
 	case m.prompt != nil:
@@ -155,9 +159,11 @@ func hinted(hint string) []string {
 
 func (m *Model) status(c canvas) (text string, urgent bool) {
 	switch {
+	case m.palette != nil && m.height < roomy:
+		return "", false // its rows need the room
 	case m.prompt != nil:
 		return m.renderPrompt(c), true
-	case m.question != nil:
+	case m.question != nil && m.palette == nil:
 		return " " + c.bold.Render(m.question.words) + " y yes, n no", true
 	case m.away.words != "":
 		return " " + c.bad.Render("✗ "+m.away.words), true

@@ -18,6 +18,7 @@ const (
 	pictureKey = "i"
 	pickKey    = "ctrl+o"
 	sortKey    = "s" // in the table, which shows no result
+	paletteKey = "ctrl+k"
 )
 
 // binding is a key and its action.
@@ -53,6 +54,7 @@ func (s screen) bindings() []binding {
 			{"enter", "new line; in short fields the next one"},
 			{"ctrl+c", "quit"},
 			{"ctrl+u", "erase to the beginning of the line"},
+			{paletteKey, "menu; everything by its name"},
 		}
 	default:
 		return []binding{
@@ -73,7 +75,19 @@ func (s screen) always() []binding {
 	if s == formScreen {
 		return []binding{{"?", "keys; outside texts"}}
 	}
-	return []binding{{"?", "keys"}, {"q", "quit"}}
+	return []binding{{":", "menu; everything by its name, also ctrl+k"}, {"?", "keys"}, {"q", "quit"}}
+}
+
+// bindings are the keys that mean something now.
+func (m *Model) bindings() []binding {
+	if m.screen == formScreen {
+		return m.form.bindings()
+	}
+	all := m.screen.bindings()
+	if t, ok := m.shownTask(); ok {
+		all = slices.DeleteFunc(all, func(b binding) bool { return !m.applies(b.keys, t) })
+	}
+	return all
 }
 
 // bindings are the keys of a form, those that mean something where the focus is.
@@ -107,15 +121,15 @@ func (m *Model) hints(c canvas) string {
 	if m.help {
 		return " " + c.faint.Render("↑ ↓ scroll, any other key goes back")
 	}
-	all, always := m.screen.bindings(), m.screen.always()
-	if t, ok := m.shownTask(); ok {
-		all = slices.DeleteFunc(all, func(b binding) bool { return !m.applies(b.keys, t) })
+	if m.palette != nil {
+		return " " + c.faint.Render("enter takes, esc goes back")
 	}
-	if m.screen == formScreen {
-		all = m.form.bindings()
-		if m.form.writing() {
-			always = always[1:] // there a question mark is a letter
-		}
+	all, always := m.bindings(), m.screen.always()
+	switch {
+	case m.screen == formScreen && m.form.writing():
+		always = always[1:] // there a question mark is a letter
+	case m.screen != formScreen && m.width < stackBelow:
+		always = always[1:] // the other keys need the room
 	}
 	tail, taken := "", 0
 	for _, b := range always {

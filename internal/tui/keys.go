@@ -26,7 +26,7 @@ func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 
 // writing reports whether letters go into a text.
 func (m *Model) writing() bool {
-	return m.prompt != nil || m.screen == formScreen && m.question == nil && !m.help && m.form.writing()
+	return m.prompt != nil || m.palette != nil || m.screen == formScreen && m.question == nil && !m.help && m.form.writing()
 }
 
 // oneKey gives a key to whoever it is for: a prompt or question that is open, the help, then the screen.
@@ -39,8 +39,14 @@ func (m *Model) oneKey(msg tea.KeyMsg) tea.Cmd {
 	switch {
 	case m.prompt != nil:
 		return m.promptKey(msg)
+	case m.palette != nil:
+		return m.paletteKey(msg)
 	case m.question != nil:
 		return m.confirm(k)
+	case k == paletteKey, k == ":" && !m.writing() && !m.help:
+		m.help = false
+		m.openPalette()
+		return nil
 	case m.help:
 		m.helpKey(k)
 		return nil

@@ -49,7 +49,8 @@ type Model struct {
 
 	help     bool
 	helpTop  int
-	prompt   *prompt       // nil without an open one
+	palette  *palette      // nil without an open one
+	prompt   *prompt       // likewise
 	question *question     // likewise
 	saveTo   string        // the path of the last saved result
 	pickedIn string        // the folder that a picker showed last, "" for this one

@@ -14,6 +14,8 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 		return press(tea.KeyUp)
 	case msg.Button == tea.MouseButtonWheelDown:
 		return press(tea.KeyDown)
+	case msg.Button == tea.MouseButtonLeft && m.palette != nil:
+		return m.clickPalette(msg.Y)
 	case msg.Button != tea.MouseButtonLeft || m.writing() || m.question != nil || m.help:
 		return nil
 	case msg.Y == 0 && m.screen == detailScreen:
@@ -24,7 +26,7 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 		return press(tea.KeyTab)
 	}
 	height := m.bodyHeight()
-	at := msg.Y - (m.height - height - len(m.footer(m.drawing()))) - 1 // below the list's own header
+	at := m.bodyRow(msg.Y) - 1 // below the list's own header
 	if at < 0 || at >= height-1 {
 		return nil
 	}
@@ -52,4 +54,23 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 		m.directory.cursor = i
 	}
 	return nil
+}
+
+// bodyRow is the row of the screen between header and footer that stands at a row of the terminal.
+func (m *Model) bodyRow(y int) int {
+	return y - (m.height - m.bodyHeight() - len(m.footer(m.drawing())))
+}
+
+// clickPalette chooses an offer, or takes the chosen one.
+func (m *Model) clickPalette(y int) tea.Cmd {
+	at := m.palette.at(m.bodyRow(y), m.bodyHeight())
+	switch {
+	case at < 0:
+		return nil
+	case at == m.palette.cursor:
+		return m.take(at)
+	default:
+		m.palette.cursor = at
+		return nil
+	}
 }

@@ -80,6 +80,12 @@ var views = map[string]func(r *testDashboard, service *fake){
 		r.press("tab", "s", "s", "s", "s", "s", "/", "succeeded", "enter")
 	},
 	"filter_nothing": func(r *testDashboard, service *fake) { manyTasks(r, service); r.press("tab", "/", "zebra", "enter") },
+	"palette":        func(r *testDashboard, service *fake) { manyTasks(r, service); r.press("tab", "down", "ctrl+k") },
+	"palette_typed": func(r *testDashboard, service *fake) {
+		manyTasks(r, service)
+		r.press(":", "imed", "down")
+	},
+	"palette_nothing": func(r *testDashboard, _ *fake) { r.press("enter", "ctrl+k", "zebra") },
 	"save": func(r *testDashboard, service *fake) {
 		manyTasks(r, service)
 		r.press("tab", "end", "enter", "s", "poems/")
