@@ -65,6 +65,7 @@ var layers = map[string]layer{
 	"supplier/upstream/http1": {floor: 0},
 	"supplier/jq":             {floor: 0},
 
+	"tail":                  {floor: 3, may: []string{"api"}},
 	"supplier/upstream":     {floor: 3, may: []string{"supplier/upstream/http1", "bulk", "supplier", "catalog", "fault", "secret", "sse", "jsonread", "jsonwrite"}},
 	"supplier/modelmap":     {floor: 3, may: adapter},
 	"supplier/openai":       {floor: 3, may: append([]string{"jsonread", "jsonwrite"}, adapter...), leaf: true},
@@ -130,7 +131,7 @@ var layers = map[string]layer{
 
 	"notify":   {floor: 5, may: []string{"account", "api", "artifact", "catalog", "fault", "gate", "store", "task", "webhook"}},
 	"gateway":  {floor: 5, below: true},
-	"operator": {floor: 5, may: []string{"account", "api", "catalog", "fault", "gate", "hours", "requestlog", "routing", "secret", "store", "task"}},
+	"operator": {floor: 5, may: []string{"account", "api", "catalog", "fault", "gate", "hours", "requestlog", "routing", "secret", "store", "tail", "task"}},
 
 	"server":         {floor: 6, below: true, may: []string{"server/console"}},
 	"server/console": {floor: 6, below: true},

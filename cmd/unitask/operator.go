@@ -43,6 +43,7 @@ type observer interface {
 	Suppliers(ctx context.Context) ([]api.SupplierState, error)
 	FindRequests(ctx context.Context, id string) (api.RequestList, error)
 	Arrivals(ctx context.Context, w io.Writer) error
+	Log(ctx context.Context, cursor string) (api.LogPage, error)
 }
 
 // openOperator asks the server on the data folder, and opens the store only if no server answers. A person at a

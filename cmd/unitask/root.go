@@ -33,7 +33,7 @@ func sections(t *terminal) []section {
 		}},
 		{"Service and key", []*cobra.Command{newLoginCmd(t), newLogoutCmd(t), newProfilesCmd(t), newWhoamiCmd(t)}},
 		{"The server", []*cobra.Command{newServeCmd(t), newDoctorCmd(t), newConfigCmd(t), newStoreCmd(t), newSimulateCmd(t)}},
-		{"Its operator", []*cobra.Command{newKeysCmd(t), newAccountsCmd(t), newUsageCmd(t), newSuppliersCmd(t), newRequestsCmd(t)}},
+		{"Its operator", []*cobra.Command{newKeysCmd(t), newAccountsCmd(t), newUsageCmd(t), newSuppliersCmd(t), newRequestsCmd(t), newLogsCmd(t)}},
 		{"This program", []*cobra.Command{newVersionCmd(t), newManCmd(t)}},
 	}
 }

@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/charmbracelet/lipgloss"
 
+	"unitask/internal/api"
 	"unitask/internal/shown"
 )
 
@@ -33,13 +36,15 @@ type folds struct {
 	last map[string]*folded
 }
 
+func newFolds() *folds { return &folds{last: map[string]*folded{}} }
+
 type folded struct {
 	shown  time.Time
 	unseen int // the same ones since then
 }
 
 func newLineHandler(t *terminal) *lineHandler {
-	return &lineHandler{t: t, fold: &folds{last: map[string]*folded{}}}
+	return &lineHandler{t: t, fold: newFolds()}
 }
 
 // Enabled implements slog.Handler.
@@ -90,44 +95,36 @@ func (h *lineHandler) rest(attrs []slog.Attr) string {
 
 // request is a request's line, "" for a poll that was shown a moment ago.
 func (h *lineHandler) request(at time.Time, attrs []slog.Attr) string {
-	var method, route, code, taskID, key, id string
-	var status int64
-	var took time.Duration
+	r := api.RequestRecord{At: api.Timestamp{Time: at}}
+	texts := map[string]*string{
+		"method": &r.Method, "route": &r.Route, "code": (*string)(&r.Code), "task_id": &r.TaskID, "key_id": &r.KeyID, "request_id": &r.ID,
+	}
 	for _, a := range attrs {
-		switch a.Key {
-		case "method":
-			method = a.Value.String()
-		case "route":
-			route = a.Value.String()
-		case "status":
-			status = a.Value.Int64()
-		case "duration_ms":
-			took = time.Duration(a.Value.Float64() * float64(time.Millisecond))
-		case "code":
-			code = a.Value.String()
-		case "task_id":
-			taskID = a.Value.String()
-		case "key_id":
-			key = a.Value.String()
-		case "request_id":
-			id = a.Value.String()
+		switch into := texts[a.Key]; {
+		case into != nil:
+			*into = a.Value.String()
+		case a.Key == "status":
+			r.Status = int(a.Value.Int64())
+		case a.Key == "duration_ms":
+			r.DurationMS = a.Value.Float64()
 		}
 	}
-	words := []string{method, strings.TrimPrefix(route, method+" "), code, taskID, key}
+	return h.fold.request(h.t.errStyle, r)
+}
+
+// request is a request's line, "" for a poll that was shown a moment ago.
+func (f *folds) request(s styles, r api.RequestRecord) string {
+	words := []string{r.Method, strings.TrimPrefix(r.Route, r.Method+" "), string(r.Code), r.TaskID, r.KeyID}
 	unseen := 0
-	if method == "GET" && status < 400 {
+	if r.Method == http.MethodGet && r.Status < http.StatusBadRequest {
 		var again bool
-		if unseen, again = h.fold.take(strings.Join(words, " "), at); again {
+		if unseen, again = f.take(strings.Join(words, " "), r.At.Time); again {
 			return ""
 		}
 	}
-	lasted := shown.Duration(took)
-	if took < time.Second {
-		lasted = fmt.Sprintf("%dms", took.Milliseconds())
-	}
-	line := fmt.Sprintf("%s %5s %-4s %s", h.status(status), lasted, oneLine(words[0]), oneLine(words[1]))
-	if status >= 400 {
-		words = append(words, id)
+	line := fmt.Sprintf("%s %6s %-6s %s", statusStyle(s, r.Status).Render(strconv.Itoa(r.Status)), answeredIn(r.DurationMS), oneLine(words[0]), oneLine(words[1]))
+	if r.Status >= http.StatusBadRequest {
+		words = append(words, r.ID)
 	}
 	for _, word := range words[2:] {
 		if word != "" {
@@ -135,23 +132,30 @@ func (h *lineHandler) request(at time.Time, attrs []slog.Attr) string {
 		}
 	}
 	if unseen > 0 {
-		line += h.t.errStyle.faint.Render(fmt.Sprintf(" (%d more before)", unseen))
+		line += s.faint.Render(fmt.Sprintf(" (%d more before)", unseen))
 	}
 	return line
 }
 
-// status is coloured by its class.
-func (h *lineHandler) status(n int64) string {
-	style := lipgloss.Style{}
-	switch {
-	case n >= 500:
-		style = h.t.errStyle.bad
-	case n >= 400:
-		style = h.t.errStyle.bold
-	case n >= 200 && n < 300:
-		style = h.t.errStyle.good
+// answeredIn says a duration of some milliseconds.
+func answeredIn(ms float64) string {
+	if took := time.Duration(ms * float64(time.Millisecond)); took >= time.Second {
+		return shown.Duration(took)
 	}
-	return style.Render(fmt.Sprint(n))
+	return fmt.Sprintf("%.0fms", ms)
+}
+
+// statusStyle colours a status by its class.
+func statusStyle(s styles, n int) lipgloss.Style {
+	switch {
+	case n >= http.StatusInternalServerError:
+		return s.bad
+	case n >= http.StatusBadRequest:
+		return s.bold
+	case n >= http.StatusOK && n < http.StatusMultipleChoices:
+		return s.good
+	}
+	return lipgloss.Style{}
 }
 
 // take reports whether a poll was shown less than foldTime ago, or how many of the same weren't since.

@@ -39,13 +39,13 @@ func TestServeLog(t *testing.T) {
 		log.With("a", "b").Warn("supplier\x1b[2J tripped", "supplier", "x\ny")
 		log.Debug("unseen")
 		got := regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d `).ReplaceAllString(out.String(), "")
-		want := `202 431ms POST /api/ai/v1/tasks task_1 key_1
-202 431ms POST /api/ai/v1/tasks task_1 key_1
-200 431ms GET  /api/ai/v1/tasks/{id} task_1
-200 431ms GET  /api/ai/v1/tasks/{id} task_2
-404 431ms GET  /api/ai/v1/tasks/{id} NOT_FOUND task_1 req_1
-404 431ms GET  /api/ai/v1/tasks/{id} NOT_FOUND task_1 req_1
-200 431ms GET  /api/ai/v1/tasks/{id} task_1 (2 more before)
+		want := `202  431ms POST   /api/ai/v1/tasks task_1 key_1
+202  431ms POST   /api/ai/v1/tasks task_1 key_1
+200  431ms GET    /api/ai/v1/tasks/{id} task_1
+200  431ms GET    /api/ai/v1/tasks/{id} task_2
+404  431ms GET    /api/ai/v1/tasks/{id} NOT_FOUND task_1 req_1
+404  431ms GET    /api/ai/v1/tasks/{id} NOT_FOUND task_1 req_1
+200  431ms GET    /api/ai/v1/tasks/{id} task_1 (2 more before)
 supplier[2J tripped a=b supplier=x y
 `
 		if diff := cmp.Diff(want, got); diff != "" {

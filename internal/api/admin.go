@@ -23,6 +23,7 @@ const (
 	PathAdminTasks     = "/admin/v1/tasks"
 	PathAdminBackup    = "/admin/v1/backup"   // POST: a tar of the data folder
 	PathAdminReload    = "/admin/v1/reload"   // POST: reads the settings again
+	PathAdminLog       = "/admin/v1/log"      // GET: ?cursor=, the requests and ends of tasks since then
 	PathAdminArrivals  = "/admin/v1/arrivals" // GET: when the live tasks came, as JSON lines
 )
 

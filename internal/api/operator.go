@@ -1,6 +1,8 @@
 package api
 
 import (
+	"time"
+
 	"unitask/internal/fault"
 	"unitask/internal/task"
 )
@@ -206,6 +208,9 @@ type RequestRecord struct {
 	Code       fault.Code `json:"code,omitempty"`
 	DurationMS float64    `json:"duration_ms"`
 }
+
+// Milliseconds is a duration as answers have it, to the microsecond.
+func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // RequestList is the requests that belong to an id, oldest first.
 type RequestList struct {

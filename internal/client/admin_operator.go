@@ -67,3 +67,9 @@ func (a *Admin) FindRequests(ctx context.Context, id string) (api.RequestList, e
 	path := api.PathAdminRequests + "?" + url.Values{"id": {id}}.Encode()
 	return adminCall[api.RequestList](ctx, a, library.Call{Path: path})
 }
+
+// Log returns the requests and ends of tasks since a cursor, "" for from now on.
+func (a *Admin) Log(ctx context.Context, cursor string) (api.LogPage, error) {
+	path := api.PathAdminLog + "?" + url.Values{"cursor": {cursor}}.Encode()
+	return adminCall[api.LogPage](ctx, a, library.Call{Path: path})
+}

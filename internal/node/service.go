@@ -25,6 +25,7 @@ import (
 	"unitask/internal/server"
 	"unitask/internal/server/console"
 	"unitask/internal/store"
+	"unitask/internal/tail"
 	"unitask/internal/upload"
 )
 
@@ -122,8 +123,8 @@ func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, erro
 		c.Metrics = metrics.New(metrics.Build{Version: c.Version})
 	}
 	shares, _ := c.Artifacts.(artifact.Shares)
-	counted := hours.New(c.Now)
-	c.Store, c.Keys, c.Observer, c.Artifacts = db, db, observers{c.Metrics, counted}, c.Metrics.Artifacts(c.Artifacts)
+	counted, latest := hours.New(c.Now), tail.New(c.Now)
+	c.Store, c.Keys, c.Observer, c.Artifacts = db, db, observers{c.Metrics, counted, latest}, c.Metrics.Artifacts(c.Artifacts)
 	var err error
 	if c.StateSecret, err = db.Secret(ctx, "chat-states", gateway.StateSecretSize); err != nil {
 		return nil, err
@@ -142,7 +143,7 @@ func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, erro
 	}
 	s := &Service{Gate: keeper, Gateway: g, Signer: signer, endTools: func() {}}
 	s.Operator = newOperator(db, c, keeper, g)
-	s.Operator.Hours = counted
+	s.Operator.Hours, s.Operator.Tail = counted, latest
 	tools, err := s.newTools(c)
 	if err = errors.Join(err, s.newWebhooks(ctx, db, c)); err != nil {
 		return nil, err
@@ -168,7 +169,7 @@ func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, erro
 	s.API, err = server.New(server.Config{
 		Operator: remote, Gateway: g, Gate: keeper, Artifacts: c.Artifacts, Signer: signer, BaseURL: c.BaseURL, Now: store.ClockOf(db, c.Now).Past,
 		Logger: c.Logger, Limits: c.Limits.Server, BodyFolder: c.BodyFolder, TrustedProxies: c.TrustedProxies,
-		OnRequest: c.onRequest, Console: pages, Tools: tools, OpenAI: c.OpenAI, Anthropic: c.Anthropic, DoorModels: c.DoorModels, Uploads: s.uploads, Webhooks: s.endpoints,
+		OnRequest: func(r server.Request) { c.onRequest(r, latest) }, Console: pages, Tools: tools, OpenAI: c.OpenAI, Anthropic: c.Anthropic, DoorModels: c.DoorModels, Uploads: s.uploads, Webhooks: s.endpoints,
 	})
 	return s, err
 }
@@ -199,9 +200,10 @@ func (s *Service) newTools(c ServiceConfig) (server.Tools, error) {
 	return func(w http.ResponseWriter, r *http.Request, v server.ToolsVisit) { h.Serve(w, r, mcp.Visit(v)) }, nil
 }
 
-// onRequest counts an answered request of the API and calls the hook.
-func (c ServiceConfig) onRequest(r server.Request) {
+// onRequest counts an answered request of the API, has those see it who follow, and calls the hook.
+func (c ServiceConfig) onRequest(r server.Request, latest *tail.Tail) {
 	c.Metrics.Request(r)
+	tellRequest(latest, r)
 	if c.OnRequest != nil {
 		c.OnRequest(r)
 	}

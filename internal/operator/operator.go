@@ -23,6 +23,7 @@ import (
 	"unitask/internal/routing"
 	"unitask/internal/secret"
 	"unitask/internal/store"
+	"unitask/internal/tail"
 	"unitask/internal/task"
 )
 
@@ -48,6 +49,8 @@ type Operator struct {
 	RoutesFunc func() []routing.State
 	// Hours is the counts of this node by the hour; nil without a running server.
 	Hours *hours.Counter
+	// Tail remembers the latest requests and ends of tasks of this node; nil without a running server.
+	Tail *tail.Tail
 	// ReadyFunc returns why new tasks are refused; nil without a running server.
 	ReadyFunc func(ctx context.Context) error
 	// AskFunc finds an id's requests in the other nodes' logs, or with one the first that a node has, and names the nodes

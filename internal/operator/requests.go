@@ -50,11 +50,24 @@ func (o *Operator) findRequests(ctx context.Context, owner, id string) (list api
 		if owner == "" || e.Account == owner {
 			list.Data = append(list.Data, api.RequestRecord{
 				ID: e.ID, At: api.Timestamp{Time: e.At}, Client: e.Client, KeyID: e.KeyID, Account: e.Account, TaskID: e.TaskID,
-				Method: e.Method, Route: e.Route, Status: e.Status, Code: e.Code, DurationMS: float64(e.Took.Microseconds()) / 1000,
+				Method: e.Method, Route: e.Route, Status: e.Status, Code: e.Code, DurationMS: api.Milliseconds(e.Took),
 			})
 		}
 	}
 	return list, nil
+}
+
+// Log returns the requests and ends of tasks since a cursor, from the node that is asked; without a place of that node in
+// the cursor, it begins now.
+func (o *Operator) Log(_ context.Context, cursor string) (api.LogPage, error) {
+	if o.Tail == nil {
+		return api.LogPage{}, fault.New(fault.InvalidRequest, "only a running server has requests to follow")
+	}
+	page, err := o.Tail.Since(cursor)
+	if err != nil {
+		err = fault.Invalid("cursor", "is not one that was returned")
+	}
+	return page, err
 }
 
 // unknownRequest is that no log has an id; silent are the nodes that weren't heard, "" if all were.

@@ -62,6 +62,7 @@ func (a actions) shared() map[string]methods {
 		api.PathAdminUsage:                         {http.MethodGet: serveQuery(a, http.StatusOK, a.usage)},
 		api.PathAdminSuppliers:                     {http.MethodGet: serve(a, http.StatusOK, a.suppliers)},
 		api.PathAdminRequests:                      {http.MethodGet: serveQuery(a, http.StatusOK, a.requests)},
+		api.PathAdminLog:                           {http.MethodGet: serveQuery(a, http.StatusOK, a.follow)},
 		api.PathAdminInfo:                          {http.MethodGet: serve(a, http.StatusOK, a.info)},
 	}
 }

@@ -130,3 +130,13 @@ func (a actions) requests(x *exchange, _ noBody) (api.RequestList, error) {
 	list.RequestID = x.id
 	return list, err
 }
+
+func (a actions) follow(x *exchange, _ noBody) (api.LogPage, error) {
+	values, err := queryOf(x.r.URL.RawQuery, "cursor")
+	if err != nil {
+		return api.LogPage{}, err
+	}
+	page, err := a.operator.Log(x.r.Context(), values.Get("cursor"))
+	page.RequestID = x.id
+	return page, err
+}

@@ -255,7 +255,7 @@ var operations = map[string][]*regexp.Regexp{
 		regexp.MustCompile(`^/api/ai/v1/webhooks(/whe_[0-9a-z]{26}(/deliveries)?)?$`),
 		regexp.MustCompile(`^/artifacts/art_[0-9a-z]{26}$`),
 		regexp.MustCompile(`^/(healthz|readyz|openapi\.yaml|openapi\.json)$`),
-		regexp.MustCompile(`^/admin/v1/(keys|accounts(/[a-z]+)?|usage|suppliers|requests|info)$`),
+		regexp.MustCompile(`^/admin/v1/(keys|accounts(/[a-z]+)?|usage|suppliers|requests|log|info)$`),
 	},
 	http.MethodPost: {
 		regexp.MustCompile(`^/api/ai/v1/(estimates|tasks(/task_[0-9a-z]{26}/cancel)?|uploads)$`),

@@ -63,6 +63,7 @@ func TestOperatorAPI(t *testing.T) {
 		{http.MethodGet, api.PathAdminUsage, "", 200, ""},
 		{http.MethodGet, api.PathAdminSuppliers, "", 200, ""},
 		{http.MethodGet, api.PathAdminRequests + "?id=" + task.NewID(task.PrefixTask, time.Now()), "", 200, ""},
+		{http.MethodGet, api.PathAdminLog, "", 200, ""},
 	} {
 		path := strings.Replace(step.path, "KEY", made.ID, 1)
 		got := w.operate(ops.Secret, step.method, path, step.body)

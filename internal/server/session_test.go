@@ -119,6 +119,7 @@ func TestAdminRoutes(t *testing.T) {
 	for path, want := range map[string]int{
 		accounts + "/nobody": 404, api.PathAdminUsage + "?by=week": 400, api.PathAdminUsage + "?by=day&by=key": 400, api.PathAdminUsage + "?x=1": 400,
 		api.PathAdminRequests: 400, api.PathAdminRequests + "?id=" + task.NewID(task.PrefixTask, time.Now()): 404, api.PathAdminSuppliers: 400,
+		api.PathAdminLog: 200, api.PathAdminLog + "?cursor=x": 400,
 	} {
 		if got := admin(http.MethodGet, path, ""); got.StatusCode != want {
 			t.Errorf("GET %s: %d, want %d", path, got.StatusCode, want)
