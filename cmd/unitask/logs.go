@@ -230,7 +230,7 @@ func (f *logFilter) takes(e api.LogEvent) bool {
 		(f.key == "" || f.key == end.KeyID) &&
 		(f.code == "" || f.code == string(end.Code)) &&
 		(!f.errors || end.Code != "" || r.Status >= http.StatusBadRequest) &&
-		(f.status == "" || e.Request != nil && f.hasStatus(r.Status)) &&
+		(f.status == "" || f.hasStatus(r.Status)) &&
 		(len(f.capabilities) == 0 || e.Task != nil && account.Allows(f.capabilities, end.Capability))
 }
 

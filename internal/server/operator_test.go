@@ -80,6 +80,21 @@ func TestOperatorAPI(t *testing.T) {
 			t.Errorf("%s %s: no line %q of key %s and request %s in the log", step.method, path, step.logged, ops.ID, id)
 		}
 	}
+	follow := func(cursor string) (api.LogPage, []string) {
+		page := decode[api.LogPage](t, w.operate(ops.Secret, http.MethodGet, api.PathAdminLog+"?cursor="+cursor, ""))
+		<-requests
+		var routes []string
+		for _, e := range page.Data {
+			routes = append(routes, e.Request.Method+" "+e.Request.Route)
+		}
+		return page, routes
+	}
+	from, _ := follow("")
+	w.operate(ops.Secret, http.MethodGet, api.PathAdminInfo, "")
+	<-requests
+	if page, routes := follow(from.Next); len(routes) != 1 || page.Data[0].Request.KeyID != ops.ID {
+		t.Errorf("followed %+v", routes) // its own calls are no events
+	}
 	if got := w.do(request{path: api.PathCapabilities, key: made.Secret}); got.StatusCode != 401 {
 		t.Errorf("the revoked key: %d", got.StatusCode)
 	}
