@@ -1,6 +1,7 @@
 package tui_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -49,7 +50,10 @@ type fake struct {
 	fail         error         // of every call
 	failGet      error         // of reads alone
 	slow         time.Duration // the length of a list
-	failCreate   []error       // of the next creations, nil without an error
+	failCancel   map[string]error
+	slowCancel   time.Duration
+	canceled     []string
+	failCreate   []error // of the next creations, nil without an error
 	creations    []creation
 	reads        map[string][]reading
 	lists        int
@@ -211,7 +215,12 @@ func (f *fake) List(_ context.Context, q client.ListOptions) (api.TaskList, erro
 }
 
 func (f *fake) Cancel(_ context.Context, id string) (api.Task, error) {
-	if err := f.failure(); err != nil {
+	f.mu.Lock()
+	f.canceled = append(f.canceled, id)
+	err, slow := cmp.Or(f.failCancel[id], f.fail), f.slowCancel
+	f.mu.Unlock()
+	time.Sleep(slow)
+	if err != nil {
 		return api.Task{}, err
 	}
 	return f.change(id, func(t *api.Task) { end(t, task.Canceled) }), nil
@@ -230,12 +239,6 @@ func (f *fake) Timeline(_ context.Context, id string) ([]api.Move, error) {
 		}
 	}
 	return nil, f.fail
-}
-
-func (f *fake) failure() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.fail
 }
 
 // set makes every call fail, or succeed.

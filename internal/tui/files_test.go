@@ -49,6 +49,9 @@ func (d *disk) Save(_ context.Context, t api.Task, to string, replace bool) ([]s
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.savings = append(d.savings, saving{t.ID, to, replace})
+	if strings.HasSuffix(to, "/") && d.named == nil {
+		to += t.ID + ".txt"
+	}
 	switch {
 	case d.fail != nil:
 		return nil, d.fail

@@ -33,6 +33,8 @@ func (m *Model) View() string {
 	switch {
 	case m.palette != nil:
 		body = m.palette.Render(c, m.width, height)
+	case m.work != nil && m.work.shown:
+		body = m.work.Render(c, m.width, height)
 	case m.help:
 		body = m.renderHelp(c, m.width, height)
 	case m.screen == directoryScreen:

@@ -15,10 +15,15 @@ import (
 
 // BenchmarkFrame presses a key and draws the table of 10,000 tasks, as a person does who goes down a long list.
 func BenchmarkFrame(b *testing.B) {
-	for _, filter := range []string{"", "image fox"} {
-		b.Run("filter "+filter, func(b *testing.B) {
+	for name, lead := range map[string]func(m *Model){
+		"all":      func(*Model) {},
+		"filtered": func(m *Model) { m.setFilter("image fox") },
+		"marked":   func(m *Model) { m.table.markAll(m.rows()) },
+		"range":    func(m *Model) { m.table.marks.from = m.tasks.newest[9_000].ID },
+	} {
+		b.Run(name, func(b *testing.B) {
 			m := manyTasks(10_000)
-			m.setFilter(filter)
+			lead(m)
 			down := tea.KeyMsg{Type: tea.KeyDown}
 			for b.Loop() {
 				m.Update(down)

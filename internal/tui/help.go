@@ -19,6 +19,9 @@ const (
 	pickKey    = "ctrl+o"
 	sortKey    = "s" // in the table, which shows no result
 	paletteKey = "ctrl+k"
+	rangeKey   = "v"
+	allKey     = "a"
+	saveAllKey = "S"
 )
 
 // binding is a key and its action.
@@ -40,8 +43,13 @@ func (s screen) bindings() []binding {
 			{sortKey, "sort; again for another order"},
 			{againKey, "again; edit what was sent from here"},
 			{cancelKey, "cancel; asks first"},
+			{"space", "mark; or take the mark away"},
 			{"tab", "capabilities"},
 			{"↑ ↓", "move; home, end, pgup, pgdown"},
+			{rangeKey, "mark a range; arrows widen it, as shift with them does; space ends it"},
+			{allKey, "mark all; again for none of them"},
+			{saveAllKey, "save; all marked results, in a folder"},
+			{copyKey, "copy ids; of all marked tasks"},
 			{"r", "read again"},
 		}
 	case formScreen:
@@ -78,12 +86,31 @@ func (s screen) always() []binding {
 	return []binding{{":", "menu; everything by its name, also ctrl+k"}, {"?", "keys"}, {"q", "quit"}}
 }
 
+// markedBindings are the keys of the table while tasks are marked.
+func markedBindings() []binding {
+	return []binding{
+		{cancelKey, "cancel; all marked, asks once"},
+		{saveAllKey, "save; all marked results, in a folder"},
+		{copyKey, "copy ids; of all marked tasks"},
+		{"space", "mark; or take the mark away"},
+		{rangeKey, "range; arrows widen it"},
+		{allKey, "all; again for none of them"},
+		{"esc", "unmark; shows all tasks first"},
+		{"/", "filter; marks stay"},
+		{sortKey, "sort; marks stay"},
+		{"enter", "open"},
+	}
+}
+
 // bindings are the keys that mean something now.
 func (m *Model) bindings() []binding {
 	if m.screen == formScreen {
 		return m.form.bindings()
 	}
 	all := m.screen.bindings()
+	if m.screen == tasksScreen && m.table.marks.any() {
+		return markedBindings()
+	}
 	if t, ok := m.shownTask(); ok {
 		all = slices.DeleteFunc(all, func(b binding) bool { return !m.applies(b.keys, t) })
 	}
@@ -119,6 +146,9 @@ func (p *picker) bindings() []binding {
 // hints is the footer's choice of the keys, as many as there is room for.
 func (m *Model) hints(c canvas) string {
 	if m.help {
+		return " " + c.faint.Render("↑ ↓ scroll, any other key goes back")
+	}
+	if m.work != nil && m.work.shown {
 		return " " + c.faint.Render("↑ ↓ scroll, any other key goes back")
 	}
 	if m.palette != nil {

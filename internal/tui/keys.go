@@ -43,6 +43,9 @@ func (m *Model) oneKey(msg tea.KeyMsg) tea.Cmd {
 		return m.paletteKey(msg)
 	case m.question != nil:
 		return m.confirm(k)
+	case m.work != nil && m.work.shown:
+		m.workKey(k)
+		return nil
 	case k == paletteKey, k == ":" && !m.writing() && !m.help:
 		m.help = false
 		m.openPalette()
@@ -83,10 +86,16 @@ func (m *Model) directoryKey(k string) tea.Cmd {
 }
 
 func (m *Model) tableKey(k string) tea.Cmd {
+	if m.markKey(k) {
+		return nil
+	}
 	rows := m.rows()
 	at := m.table.index(rows)
 	switch k {
 	case "esc":
+		if m.table.unmark() {
+			return nil
+		}
 		if m.table.filter != "" {
 			m.setFilter("")
 			return nil
@@ -104,7 +113,17 @@ func (m *Model) tableKey(k string) tea.Cmd {
 		if len(rows) > 0 {
 			return m.openDetail(rows[at].ID)
 		}
-	case cancelKey, againKey:
+	case cancelKey:
+		if m.table.marks.any() {
+			m.cancelMarked()
+			return nil
+		}
+		return m.taskKey(k)
+	case saveAllKey:
+		m.saveMarked()
+	case copyKey:
+		return m.copyMarked()
+	case againKey:
 		return m.taskKey(k)
 	default:
 		if len(rows) > 0 {

@@ -167,11 +167,15 @@ func (msg listMsg) loop() string {
 // note says how many tasks are shown, whether there are more, and how they differ from all, newest first; "" without
 // any.
 func (m *Model) note() string {
-	t, n := &m.table, len(m.rows())
-	if m.screen != tasksScreen || n == 0 && t.filter == "" {
+	rows, t := m.rows(), &m.table
+	n := len(rows)
+	if m.screen != tasksScreen || n == 0 && t.filter == "" && len(t.marks.ids) == 0 {
 		return ""
 	}
 	words := fmt.Sprintf("%d %s", n, plural(n, "task"))
+	if marked := t.count(rows); marked > 0 {
+		words = fmt.Sprintf("%d marked, %s", marked, words)
+	}
 	switch {
 	case t.listing().next == "":
 	case m.loopOf(pagesLoop).phase != resting:

@@ -49,6 +49,7 @@ type Model struct {
 
 	help     bool
 	helpTop  int
+	work     *work         // the last action upon marked tasks, nil without one
 	palette  *palette      // nil without an open one
 	prompt   *prompt       // likewise
 	question *question     // likewise
@@ -118,6 +119,8 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		return m.created(msg)
 	case canceledMsg:
 		return m.canceled(msg)
+	case outcomeMsg:
+		return m.ended(msg)
 	case timelineMsg:
 		if msg.err == nil && msg.id == m.detail.id {
 			m.detail.moves = msg.moves

@@ -16,7 +16,7 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 		return press(tea.KeyDown)
 	case msg.Button == tea.MouseButtonLeft && m.palette != nil:
 		return m.clickPalette(msg.Y)
-	case msg.Button != tea.MouseButtonLeft || m.writing() || m.question != nil || m.help:
+	case msg.Button != tea.MouseButtonLeft || m.writing() || m.question != nil || m.help || m.work != nil && m.work.shown:
 		return nil
 	case msg.Y == 0 && m.screen == detailScreen:
 		return press(tea.KeyEsc)
@@ -38,6 +38,9 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 		i := firstShown(m.table.index(rows), len(rows), height-1) + at
 		switch {
 		case i >= len(rows):
+			return nil
+		case msg.X < markWidth || msg.Ctrl:
+			m.table.marks.toggle(rows[i].ID)
 			return nil
 		case i == m.table.index(rows):
 			return press(tea.KeyEnter)

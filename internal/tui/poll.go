@@ -148,6 +148,7 @@ func (m *Model) failedRead(msg readMsg) tea.Cmd {
 	}
 	if fault.CodeOf(msg.err) == fault.NotFound {
 		m.tasks.forget(msg.id)
+		delete(m.table.marks.ids, msg.id)
 	}
 	m.loopOf(msg.id).refused = true
 	m.fail(words(msg.err), msg.err)

@@ -17,6 +17,7 @@ type table struct {
 	filter   string             // words that must stand in a row, "" for all rows
 	query    client.ListOptions // the part of the filter that the service answers
 	order    order
+	marks    marks
 	listings map[client.ListOptions]*listing
 	pages    int // how many more are read before the next key
 }
@@ -42,8 +43,10 @@ func (t *table) Render(c canvas, b taskCache, width, height int) string {
 	lines := []string{c.faint.Render(row(columns, "STATE", "CAPABILITY", "TIME", "PROGRESS", "COST", "AGE", "WHAT", "ID"))}
 	at := t.index(rows)
 	first := firstShown(at, len(rows), height-1)
+	from, to := t.span(rows)
 	for i := first; i < min(first+height-1, len(rows)); i++ {
-		lines = append(lines, t.row(c, columns, rows[i].Task, b.labels[rows[i].ID], i == at))
+		one, marked := rows[i], t.marks.ids[rows[i].ID] || i >= from && i < to
+		lines = append(lines, t.row(c, columns, one.Task, b.labels[one.ID], i == at, marked))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -70,7 +73,7 @@ func taskColumns(rows []*known, width int) []int {
 	return columns
 }
 
-func (t *table) row(c canvas, columns []int, one api.Task, label string, selected bool) string {
+func (t *table) row(c canvas, columns []int, one api.Task, label string, selected, marked bool) string {
 	took := shown.Duration(elapsed(one, c.now))
 	if columns[3] == 0 && one.Progress != nil && !one.State.Terminal() {
 		took += fmt.Sprintf(" %d%%", percent(one)) // there is no column for it
@@ -79,6 +82,12 @@ func (t *table) row(c canvas, columns []int, one api.Task, label string, selecte
 	drawn := row(
 		columns, state, line(one.Capability), took, progress(one, columns[3]), cost(one), age(one, c.now), what(one, label), line(one.ID),
 	)
+	if selected && marked {
+		return c.accent.Render("▸*") + c.selection.Render(drawn[markWidth:])
+	}
+	if marked {
+		return " " + c.accent.Render("*") + c.state(one.State).Render(state) + drawn[markWidth+len(state):]
+	}
 	if !selected {
 		// The row is plain text, so that its first cells can be painted in place.
 		return c.state(one.State).Render(drawn[:markWidth+len(state)]) + drawn[markWidth+len(state):]

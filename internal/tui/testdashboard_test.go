@@ -172,7 +172,7 @@ var keyTypes = map[string]tea.KeyType{
 	"down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd,
 	"backspace": tea.KeyBackspace, "ctrl+s": tea.KeyCtrlS, "ctrl+c": tea.KeyCtrlC, "ctrl+o": tea.KeyCtrlO, "ctrl+u": tea.KeyCtrlU,
 	"ctrl+w": tea.KeyCtrlW, "ctrl+k": tea.KeyCtrlK, "delete": tea.KeyDelete, "pgdown": tea.KeyPgDown, "pgup": tea.KeyPgUp,
-	"ctrl+left": tea.KeyCtrlLeft, "ctrl+right": tea.KeyCtrlRight,
+	"shift+up": tea.KeyShiftUp, "shift+down": tea.KeyShiftDown, "ctrl+left": tea.KeyCtrlLeft, "ctrl+right": tea.KeyCtrlRight,
 }
 
 func key(name string) tea.KeyMsg {

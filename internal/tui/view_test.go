@@ -81,6 +81,20 @@ var views = map[string]func(r *testDashboard, service *fake){
 	},
 	"filter_nothing": func(r *testDashboard, service *fake) { manyTasks(r, service); r.press("tab", "/", "zebra", "enter") },
 	"palette":        func(r *testDashboard, service *fake) { manyTasks(r, service); r.press("tab", "down", "ctrl+k") },
+	"marked": func(r *testDashboard, service *fake) {
+		manyTasks(r, service)
+		r.press("tab", " ", " ", "down", "v", "down")
+	},
+	"marked_cancel": func(r *testDashboard, service *fake) {
+		manyTasks(r, service)
+		r.press("tab", "a", "/", "succeeded", "enter", "c")
+	},
+	"marked_save": func(r *testDashboard, service *fake) { manyTasks(r, service); r.press("tab", "a", "S") },
+	"marked_saved": func(r *testDashboard, service *fake) {
+		manyTasks(r, service)
+		service.disk.there["./task_0001.txt"] = true
+		r.press("tab", "a", "S", "enter")
+	},
 	"palette_typed": func(r *testDashboard, service *fake) {
 		manyTasks(r, service)
 		r.press(":", "imed", "down")
