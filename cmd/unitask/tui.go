@@ -14,7 +14,6 @@ import (
 	"unitask/internal/client"
 	"unitask/internal/hint"
 	"unitask/internal/picture"
-	"unitask/internal/save"
 	"unitask/internal/tui"
 )
 
@@ -67,7 +66,6 @@ func tuiRun(ctx context.Context, t *terminal, flags *clientFlags, mouse bool) er
 			Hint:    "unitask capabilities and unitask run work everywhere",
 		}
 	}
-	quiet := func(client.Retry) {} // the dashboard says itself that the server is away
 	target, err := flags.target(ctx)
 	if err != nil {
 		return err
@@ -80,15 +78,15 @@ func tuiRun(ctx context.Context, t *terminal, flags *clientFlags, mouse bool) er
 	if err != nil {
 		return err
 	}
-	service := flags.service(c, target, credential)
+	profiles := &dashboardProfiles{t: t}
+	profiles.beginning(ctx, flags.service(c, target, credential), credential.Source)
 	protocol := picture.Detect(os.Getenv)
 	left, err := tui.Run(ctx, tui.Config{
-		Service:  service,
-		Files:    save.Files{Client: c},
+		Reached:  profiles.first,
+		Profiles: profiles,
 		NewKey:   client.NewIdempotencyKey,
 		Copy:     func(text string) { t.send(ansi.SetSystemClipboard(text)) },
 		Hint:     dashboardHint,
-		Where:    service.Describe(ctx),
 		Style:    tui.NewStyle(t.out, os.Getenv("NO_COLOR") == ""),
 		Ended:    func(words string) { t.send(announcement(words, os.Getenv)) },
 		Mouse:    mouse,
@@ -98,7 +96,11 @@ func tuiRun(ctx context.Context, t *terminal, flags *clientFlags, mouse bool) er
 		return err
 	}
 	if left.Open > 0 {
-		t.note("tasks that go on: %d; unitask tasks list shows them", left.Open)
+		words := flags.words()
+		if left.Profile != profiles.first.Profile {
+			words = " --profile " + left.Profile
+		}
+		t.note("tasks that go on: %d; unitask tasks list%s shows them", left.Open, words)
 	}
 	for _, img := range left.Pictures {
 		if err := protocol.Write(t.out, img, t.width(), t.rows()-2); err != nil {
@@ -107,6 +109,9 @@ func tuiRun(ctx context.Context, t *terminal, flags *clientFlags, mouse bool) er
 	}
 	return nil
 }
+
+// quiet tells no retry: the dashboard says itself that the server is away.
+func quiet(client.Retry) {}
 
 // dashboardHint is the next command to try, as every command prints it.
 func dashboardHint(err error) string { return hintOf(dashboard, err) }

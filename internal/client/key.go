@@ -65,7 +65,7 @@ func (t Target) Credential(ctx context.Context, keyFile string, stdin io.Reader)
 		v, err := ParseKey(text)
 		return fixed(FromEnvironment, v), err
 	}
-	return t.kept(ctx)
+	return t.Kept(ctx)
 }
 
 // OperatorCredential finds the operator key for a target: UNITASK_OPERATOR_KEY, unless the profile was named, else the
@@ -79,11 +79,11 @@ func (t Target) OperatorCredential(ctx context.Context) (Credential, error) {
 	if !t.Profile.Operator {
 		return Credential{}, &NoKeyError{BaseURL: t.BaseURL, Profile: t.Name}
 	}
-	return t.kept(ctx)
+	return t.Kept(ctx)
 }
 
-// kept finds the key that the profile has.
-func (t Target) kept(ctx context.Context) (Credential, error) {
+// Kept finds the key that the profile has, whatever the command line and the environment say.
+func (t Target) Kept(ctx context.Context) (Credential, error) {
 	if t.Name != "" && t.Profile.BaseURL != t.BaseURL {
 		return Credential{}, &NoKeyError{BaseURL: t.BaseURL, Profile: t.Name, KeyFor: t.Profile.BaseURL}
 	}

@@ -3,6 +3,8 @@ package tui
 import (
 	"image"
 
+	"unitask/internal/api"
+
 	tea "github.com/charmbracelet/bubbletea"
 )
 
@@ -36,3 +38,6 @@ func Pictures(m *Model) []image.Image { return m.pictures }
 
 // Fits rates how well one typed word fits a text.
 func Fits(typed, text string) (int, bool) { return fits([]string{typed}, text) }
+
+// Capabilities are those of the directory.
+func Capabilities(m *Model) []api.Capability { return m.directory.all }

@@ -21,6 +21,7 @@ const (
 	paletteKey = "ctrl+k"
 	rangeKey   = "v"
 	allKey     = "a"
+	profileKey = "p"
 	saveAllKey = "S"
 )
 
@@ -35,6 +36,7 @@ func (s screen) bindings() []binding {
 			{"tab", "tasks"},
 			{"↑ ↓", "move; home, end, pgup, pgdown"},
 			{"r", "read again"},
+			{profileKey, "profile; another service"},
 		}
 	case tasksScreen:
 		return []binding{
@@ -51,6 +53,7 @@ func (s screen) bindings() []binding {
 			{saveAllKey, "save; all marked results, in a folder"},
 			{copyKey, "copy ids; of all marked tasks"},
 			{"r", "read again"},
+			{profileKey, "profile; another service"},
 		}
 	case formScreen:
 		return []binding{

@@ -60,6 +60,8 @@ func (m *Model) oneKey(msg tea.KeyMsg) tea.Cmd {
 	case k == "?":
 		m.help, m.helpTop = true, 0
 		return nil
+	case k == profileKey && m.config.Profiles != nil && m.screen != detailScreen:
+		return m.readProfiles(true)
 	}
 	switch m.screen {
 	case directoryScreen:

@@ -29,6 +29,7 @@ const (
 type Model struct {
 	config Config
 	calls  calls
+	visit  visit     // of the service
 	now    time.Time // of the last message
 	width  int
 	height int
@@ -53,6 +54,8 @@ type Model struct {
 	palette  *palette      // nil without an open one
 	prompt   *prompt       // likewise
 	question *question     // likewise
+	profiles []Profile     // as they were read last
+	going    string        // the profile that is being reached, "" without one
 	saveTo   string        // the path of the last saved result
 	pickedIn string        // the folder that a picker showed last, "" for this one
 	pictures []image.Image // to be shown after the end
@@ -70,8 +73,9 @@ type notice struct {
 // New returns the dashboard; ctx ends its requests. It sends no request before Init.
 func New(ctx context.Context, c Config) *Model {
 	c.Zone = cmp.Or(c.Zone, time.Local)
+	visit := newVisit(ctx)
 	return &Model{
-		config: c, calls: calls{ctx, c.Service, c.Files}, now: time.Now(), width: 80, height: 24,
+		config: c, calls: calls{visit.ctx, c.Service, c.Files}, visit: visit, now: time.Now(), width: 80, height: 24,
 		forms: map[string]*formPane{}, sent: map[string]formValues{}, tasks: newTaskCache(),
 		table: table{listings: map[client.ListOptions]*listing{}},
 		loops: map[string]*loop{}, saveTo: "./",
@@ -80,15 +84,24 @@ func New(ctx context.Context, c Config) *Model {
 
 // Init asks for the directory and the tasks.
 func (m *Model) Init() tea.Cmd {
-	return tea.Batch(m.round(directoryLoop), m.round(tasksLoop))
+	return m.visit.stamp(tea.Batch(m.round(directoryLoop), m.begin()))
 }
 
-// Update takes one message and returns the next command.
+// begin asks for all that is shown from the start but the directory.
+func (m *Model) begin() tea.Cmd { return tea.Batch(m.round(tasksLoop), m.readProfiles(false)) }
+
+// Update takes one message and returns the next command. A message of a service that was left is dropped.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	if stamped, ok := msg.(stampedMsg); ok {
+		if stamped.visit != m.visit.number {
+			return m, nil
+		}
+		msg = stamped.msg
+	}
 	m.now = time.Now()
 	cmd := m.handle(msg)
 	m.leave()
-	return m, tea.Batch(cmd, m.keepReading(), m.lookFurther(), m.clock())
+	return m, m.visit.stamp(tea.Batch(cmd, m.keepReading(), m.lookFurther(), m.clock()))
 }
 
 func (m *Model) handle(msg tea.Msg) tea.Cmd {
@@ -119,6 +132,10 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		return m.created(msg)
 	case canceledMsg:
 		return m.canceled(msg)
+	case profilesMsg:
+		m.listedProfiles(msg)
+	case reachedMsg:
+		return m.reached(msg)
 	case outcomeMsg:
 		return m.ended(msg)
 	case timelineMsg:

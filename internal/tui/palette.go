@@ -32,7 +32,7 @@ type palette struct {
 // openPalette shows the palette of the current screen.
 func (m *Model) openPalette() {
 	m.palette = newPalette("Go to, or do", slices.Concat(
-		m.offeredKeys(), m.offeredScreens(), m.offeredFilters(), m.offeredForms(), m.offeredTasks(), m.offeredOrders(),
+		m.offeredKeys(), m.offeredScreens(), m.offeredFilters(), m.offeredForms(), m.offeredTasks(), m.offeredProfiles(), m.offeredOrders(),
 	))
 }
 

@@ -22,6 +22,7 @@ const address = "http://127.0.0.1:8420"
 type testDashboard struct {
 	t         *testing.T
 	model     *tui.Model
+	profiles  *profiles
 	inbox     chan tea.Msg
 	done      chan struct{}
 	runs      sync.WaitGroup
@@ -40,13 +41,14 @@ type tested interface {
 // newTestDashboard starts a dashboard of 80 columns and 24 rows and lets it settle.
 func newTestDashboard(t *testing.T, service tested) *testDashboard {
 	t.Helper()
-	r := &testDashboard{t: t, inbox: make(chan tea.Msg), done: make(chan struct{})}
+	r := &testDashboard{t: t, profiles: &profiles{}, inbox: make(chan tea.Msg), done: make(chan struct{})}
 	t.Cleanup(func() {
 		close(r.done)
 		r.runs.Wait() // the timers; in the bubble that takes no time
 	})
 	r.model = tui.New(t.Context(), tui.Config{
-		Service: service, Files: service.files(), Where: address, Zone: time.UTC, Pictures: true,
+		Reached:  tui.Reached{Service: service, Files: service.files(), Where: address, Profile: "local"},
+		Profiles: r.profiles, Zone: time.UTC, Pictures: true,
 		Ended: func(words string) { r.said = append(r.said, words) },
 		Copy:  func(text string) { r.clipboard = text },
 		Hint:  hint,

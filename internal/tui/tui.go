@@ -54,14 +54,22 @@ type Files interface {
 	Open(ctx context.Context, t api.Task) (files []string, opened bool, err error)
 }
 
+// Reached is a service that the dashboard uses, and all that belongs to it.
+type Reached struct {
+	Service Service // required
+	Files   Files   // required
+	Where   string  // the service, shown in the header, its end only if there is room
+	Profile string  // its name, "" without one
+}
+
 // Config configures the dashboard.
 type Config struct {
-	Service  Service            // required
-	Files    Files              // required
+	Reached
+
+	Profiles Profiles           // nil: there is one service alone
 	NewKey   func() string      // required; makes an Idempotency-Key
 	Copy     func(string)       // required; puts a text without control characters into the terminal's clipboard
 	Hint     func(error) string // required; returns the remedy for an error, "" without one
-	Where    string             // the service, shown in the header, its end only if there is room
 	Style    Style              // the zero value draws without colours and attributes
 	Zone     *time.Location     // of the times shown; nil: the local one
 	Ended    func(string)       // called when a task ends that was seen open, with a few words; nil: no notices
@@ -72,6 +80,7 @@ type Config struct {
 // Left is the state after the end.
 type Left struct {
 	Open     int           // tasks seen that have not ended
+	Profile  string        // of the service that was shown last
 	Pictures []image.Image // to be shown now, mostly empty
 }
 
@@ -96,5 +105,5 @@ func Run(ctx context.Context, c Config, in io.Reader, out io.Writer) (Left, erro
 	if errors.Is(err, tea.ErrInterrupted) {
 		err = nil
 	}
-	return Left{m.tasks.open(), m.pictures}, err
+	return Left{m.tasks.open(), m.config.Profile, m.pictures}, err
 }

@@ -95,6 +95,10 @@ var views = map[string]func(r *testDashboard, service *fake){
 		service.disk.there["./task_0001.txt"] = true
 		r.press("tab", "a", "S", "enter")
 	},
+	"profiles": func(r *testDashboard, _ *fake) {
+		r.profiles.all = []tui.Profile{{Name: "local", BaseURL: address}, {Name: "work", BaseURL: "https://ai.example.com/a/long/way/to/the/service/of/the/whole/house"}}
+		r.press("p", "down")
+	},
 	"palette_typed": func(r *testDashboard, service *fake) {
 		manyTasks(r, service)
 		r.press(":", "imed", "down")
