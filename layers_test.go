@@ -141,6 +141,9 @@ var layers = map[string]layer{
 	"client/clienttest": {floor: 3, may: []string{"api", "fault", "sse"}},
 
 	"submit": {floor: 7, may: []string{"account", "api", "client", "fault", "hint", "journal", "shown", "snippet", "task"}},
+	"submit/talk": {floor: 7, may: []string{
+		"api", "arguments", "catalog", "chat", "client", "fault", "form", "hint", "journal", "submit",
+	}},
 	"mcp":    {floor: 7, may: []string{"api", "catalog", "client", "fault", "secret", "task"}},
 	"save":   {floor: 7, may: []string{"api", "client", "disk", "fault", "hint", "shown", "snippet"}},
 	"tui":    {floor: 8, may: []string{"api", "client", "hint", "save", "form", "task", "catalog", "fault", "picture", "shown"}},

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"unitask/internal/submit/talk"
+
 	"github.com/spf13/cobra"
 
 	"unitask/internal/api"
@@ -72,10 +74,10 @@ func chatRun(ctx context.Context, t *terminal, o *chatOptions) error {
 	if err != nil {
 		return err
 	}
-	if s.entry, err = talking(ctx, s.service, o.capability); err != nil {
+	if s.Entry, err = talking(ctx, s.Service, o.capability); err != nil {
 		return err
 	}
-	settings := chat.Settings{Capability: string(s.entry.Name)}
+	settings := chat.Settings{Capability: string(s.Entry.Name)}
 	var said []string
 	for _, word := range o.flagged() {
 		if arguments.Parse(word).Name == "" {
@@ -84,8 +86,8 @@ func chatRun(ctx context.Context, t *terminal, o *chatOptions) error {
 			return err
 		}
 	}
-	s.talk = s.store.New(settings)
-	defer func() { _ = s.talk.Close() }()
+	s.Talk = s.Store.New(settings)
+	defer func() { _ = s.Talk.Close() }()
 	return s.run(ctx, said)
 }
 
@@ -106,20 +108,13 @@ func (o *chatOptions) session(ctx context.Context, t *terminal) (*chatSession, e
 	if o.keyFile == "-" {
 		return nil, &hint.UsageError{Message: "--api-key-file - reads stdin, which has the messages here", Hint: "unitask login keeps a key"}
 	}
-	s := &chatSession{t: t, flags: &o.clientFlags, store: chat.Open(journal.StateDir())}
+	s := &chatSession{t: t, flags: &o.clientFlags, Session: talk.Session{Store: chat.Open(journal.StateDir()), Describe: describe}}
 	var err error
-	if s.service, err = o.reach(ctx, t, s.retry); err != nil {
+	if s.Service, err = o.reach(ctx, t, s.retry); err != nil {
 		return nil, err
 	}
-	mode, err := s.service.ModeOfKey(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.place = chat.Place{BaseURL: s.service.BaseURL(), Profile: s.service.Target.Name, Mode: string(mode)}
-	if s.place.Profile == "" {
-		s.place.DataDir = s.service.Target.Profile.DataDir
-	}
-	return s, nil
+	s.Place, err = talk.PlaceOf(ctx, s.Service)
+	return s, err
 }
 
 // capabilitiesOf is how a service's directory is read.
@@ -137,12 +132,12 @@ func talking(ctx context.Context, c capabilitiesOf, name string) (api.Capability
 		return api.Capability{}, &hint.UsageError{Message: opensNothing, Hint: "unitask suppliers, on the server's machine, says which supplier is live and why others aren't"}
 	}
 	entry, err := pick(all, name, "this key opens no capability")
-	if err != nil || takesMessages(entry) {
+	if err != nil || talk.Takes(entry) {
 		return entry, err
 	}
 	var others []string
 	for _, one := range all {
-		if takesMessages(one) {
+		if talk.Takes(one) {
 			others = append(others, string(one.Name))
 		}
 	}
@@ -151,13 +146,6 @@ func talking(ctx context.Context, c capabilitiesOf, name string) (api.Capability
 		message += "; " + form.AnyOf(others) + " does"
 	}
 	return entry, &hint.UsageError{Message: message, Hint: "unitask run " + name}
-}
-
-func takesMessages(c api.Capability) bool {
-	fields, err := catalog.FieldsOf(c.InputSchema, c.ParametersSchema)
-	return err == nil && slices.ContainsFunc(fields, func(f catalog.Field) bool {
-		return f.Group == catalog.GroupInput && f.Name == "messages" && f.Array
-	})
 }
 
 // takeChat locks the conversation that a person means; "" is the newest.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,12 +14,8 @@ import (
 
 	"unitask/internal/arguments"
 	"unitask/internal/catalog"
-	"unitask/internal/chat"
-	"unitask/internal/client"
 	"unitask/internal/hint"
-	"unitask/internal/journal"
 	"unitask/internal/save"
-	"unitask/internal/submit"
 )
 
 // chatCommand is a command of a conversation.
@@ -72,7 +67,7 @@ func (s *chatSession) command(ctx context.Context, text string) error {
 		}
 		return &hint.UsageError{Message: message, Hint: "/help lists them; // begins a message with a slash"}
 	}
-	if s.talk.Open != nil && !all[at].waiting {
+	if s.Talk.Open != nil && !all[at].waiting {
 		return &hint.UsageError{Message: "the last message has no answer yet", Hint: "an empty line waits for it, /cancel gives it up"}
 	}
 	return all[at].run(s, ctx, strings.TrimSpace(arg))
@@ -114,7 +109,7 @@ func (s *chatSession) attach(_ context.Context, path string) error {
 		}
 	}
 	later := func(*os.File, int64, string) (string, error) { return "art_later", nil }
-	if _, err := s.fitMessage("x", []string{path}, &arguments.Reader{StdinUsed: true, AheadFunc: later}); err != nil {
+	if _, err := s.Message("x", []string{path}, &arguments.Reader{StdinUsed: true, AheadFunc: later}); err != nil {
 		return err
 	}
 	if s.files = append(s.files, path); !s.t.inTTY {
@@ -126,54 +121,54 @@ func (s *chatSession) attach(_ context.Context, path string) error {
 
 func (s *chatSession) setSystem(_ context.Context, text string) error {
 	if text == "" {
-		s.t.note("system: %s", printable(s.talk.System))
+		s.t.note("system: %s", printable(s.Talk.System))
 		return nil
 	}
 	system, err := (&arguments.Reader{StdinUsed: true}).Text(text)
 	if err != nil {
 		return &hint.UsageError{Message: err.Error(), Hint: "/help"}
 	}
-	settings := s.talk.Settings
+	settings := s.Talk.Settings
 	settings.System = system
-	return s.talk.Set(settings)
+	return s.Talk.Set(settings)
 }
 
 func (s *chatSession) set(_ context.Context, word string) error {
 	if word != "" {
-		settings, err := s.fitSetting(s.talk.Settings, word)
+		settings, err := s.fitSetting(s.Talk.Settings, word)
 		if err != nil {
 			return err
 		}
-		if err := s.talk.Set(settings); err != nil {
+		if err := s.Talk.Set(settings); err != nil {
 			return err
 		}
 	}
 	parameters := "none"
-	if s.talk.Parameters != nil {
-		parameters = string(s.talk.Parameters)
+	if s.Talk.Parameters != nil {
+		parameters = string(s.Talk.Parameters)
 	}
-	s.t.note("%s", s.t.errStyle.faint.Render(printable(s.talk.Capability+", parameters: "+parameters)))
+	s.t.note("%s", s.t.errStyle.faint.Render(printable(s.Talk.Capability+", parameters: "+parameters)))
 	return nil
 }
 
 func (s *chatSession) setCapability(ctx context.Context, name string) error {
 	if name == "" {
-		s.t.note("%s", s.talk.Capability)
+		s.t.note("%s", s.Talk.Capability)
 		return nil
 	}
-	entry, err := talking(ctx, s.service, name)
+	entry, err := talking(ctx, s.Service, name)
 	if err != nil {
 		return err
 	}
-	settings := s.talk.Settings
+	settings := s.Talk.Settings
 	settings.Capability = name
 	if settings.Parameters != nil {
 		all := map[string]json.RawMessage{}
 		if err := json.Unmarshal(settings.Parameters, &all); err != nil {
 			return err
 		}
-		s.entry = entry
-		fields := s.fields()
+		s.Entry = entry
+		fields := s.Fields()
 		for parameter := range all {
 			if !slices.ContainsFunc(fields, func(f catalog.Field) bool { return f.Group == catalog.GroupParameters && f.Name == parameter }) {
 				delete(all, parameter)
@@ -184,49 +179,28 @@ func (s *chatSession) setCapability(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	s.entry = entry
-	return s.talk.Set(settings)
+	s.Entry = entry
+	return s.Talk.Set(settings)
 }
 
-// again sends the last message again: a failure that another try may mend under its own key.
+// again sends the last message again.
 func (s *chatSession) again(ctx context.Context, _ string) error {
-	former := s.talk.Failed
-	key := client.NewIdempotencyKey()
-	switch {
-	case former == nil && len(s.talk.Turns) == 0:
-		return &hint.UsageError{Message: "there is no message to send again", Hint: "/help"}
-	case former == nil:
-		last := s.talk.Turns[len(s.talk.Turns)-1]
-		if err := s.talk.Undo(1); err != nil {
-			return err
-		}
-		former = &last
-	case former.Failure.Retryable && former.Place == s.place && time.Since(former.At) < journal.MaxAge:
-		key = former.Key
+	if err := s.Again(); err != nil {
+		return err
 	}
-	if err := s.talk.AskAgain(key, s.place, former); err != nil {
-		return unkept(err)
-	}
-	s.resumed = false
 	return s.finish(ctx)
 }
 
 func (s *chatSession) undo(context.Context, string) error {
-	n := 0
-	for asked := false; n < len(s.talk.Turns) && !asked; n++ {
-		asked = s.talk.Turns[len(s.talk.Turns)-1-n].Asks()
+	words, err := s.Undo()
+	if err == nil {
+		s.t.note("%s", s.t.errStyle.faint.Render(printable("taken back: "+words)))
 	}
-	if n == 0 {
-		return &hint.UsageError{Message: "there is no message to take back", Hint: "/help"}
-	}
-	for _, m := range s.talk.Turns[len(s.talk.Turns)-n].Said()[:1] {
-		s.t.note("%s", s.t.errStyle.faint.Render(printable("taken back: "+m.Text)))
-	}
-	return s.talk.Undo(n)
+	return err
 }
 
 func (s *chatSession) saveAnswer(ctx context.Context, path string) error {
-	text, ok := s.talk.Last()
+	text, ok := s.Talk.Last()
 	switch {
 	case !ok:
 		return &hint.UsageError{Message: "there is no answer yet", Hint: "/help"}
@@ -241,7 +215,7 @@ func (s *chatSession) saveAnswer(ctx context.Context, path string) error {
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	files, err := save.All(ctx, s.service.Client, []save.Part{{Data: []byte(text), ContentType: "text/plain"}}, path, s.talk.ID)
+	files, err := save.All(ctx, s.Service.Client, []save.Part{{Data: []byte(text), ContentType: "text/plain"}}, path, s.Talk.ID)
 	for _, name := range files {
 		s.t.note("saved %s", name)
 	}
@@ -252,7 +226,7 @@ func (s *chatSession) saveAnswer(ctx context.Context, path string) error {
 const longestClip = 72_000
 
 func (s *chatSession) copyAnswer(context.Context, string) error {
-	text, ok := s.talk.Last()
+	text, ok := s.Talk.Last()
 	switch {
 	case !ok:
 		return &hint.UsageError{Message: "there is no answer yet", Hint: "/help"}
@@ -265,7 +239,7 @@ func (s *chatSession) copyAnswer(context.Context, string) error {
 }
 
 func (s *chatSession) cost(context.Context, string) error {
-	spent := s.talk.Spent()
+	spent := s.Talk.Spent()
 	parts := []string{fmt.Sprintf("tasks: %d", spent.Tasks)}
 	for _, c := range spent.Counts() {
 		parts = append(parts, fmt.Sprintf("%d %s", c.N, c.Name))
@@ -276,58 +250,29 @@ func (s *chatSession) cost(context.Context, string) error {
 
 // cancel ends the task of the open turn.
 func (s *chatSession) cancel(ctx context.Context, _ string) error {
-	if s.talk.Open == nil {
-		return &hint.UsageError{Message: "no answer is being made", Hint: "/help"}
-	}
-	id, err := s.openTask(ctx)
-	if _, changed := errors.AsType[*journal.ChangedError](err); changed && s.talk.Open != nil {
+	givenUp, err := s.Cancel(ctx)
+	if givenUp {
 		s.t.note("given up; if its task was made, it goes on: unitask tasks list%s", s.flags.words())
-		return s.talk.Fail(chat.Failure{Message: "a file of its request has changed"})
 	}
-	if err != nil {
-		return err
-	}
-	if _, err := s.service.Cancel(ctx, id); err != nil {
+	if err != nil || givenUp {
 		return err
 	}
 	return s.finish(ctx)
 }
 
-// openTask returns the task of the open turn. If the journal doesn't know it, its key finds it.
-func (s *chatSession) openTask(ctx context.Context) (string, error) {
-	id, err := submit.ByKey(s.service.Journal, s.talk.Open.Key)
-	if err != nil {
-		return "", err
-	}
-	if entry, err := s.service.Journal.Peek(id); err == nil && entry.TaskID != "" {
-		return entry.TaskID, nil
-	}
-	sub, _, err := s.submission(ctx, nil)
-	if err != nil {
-		return "", err
-	}
-	s.resumed = true
-	made, err := sub.Create(ctx, 0)
-	if err != nil {
-		return "", sub.SettleAlone(err)
-	}
-	_ = sub.SettleAlone(&submit.LeftRunningError{TaskID: made.ID, Cause: context.Canceled}) // it stays for finish
-	return made.ID, nil
-}
-
 // begin begins another conversation.
 func (s *chatSession) begin(context.Context, string) error {
-	if s.talk.Kept() {
+	if s.Talk.Kept() {
 		s.farewell()
 	}
-	settings := s.talk.Settings
-	err := s.talk.Close()
-	s.talk, s.paused, s.resumed, s.files = s.store.New(settings), false, false, nil
+	settings := s.Talk.Settings
+	err := s.Talk.Close()
+	s.Talk, s.paused, s.Resumed, s.files = s.Store.New(settings), false, false, nil
 	return err
 }
 
 func (s *chatSession) list(context.Context, string) error {
-	all, err := s.t.chats(s.store)
+	all, err := s.t.chats(s.Store)
 	if err != nil || len(all) == 0 {
 		return err
 	}

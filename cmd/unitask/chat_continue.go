@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"unitask/internal/chat"
-	"unitask/internal/hint"
 	"unitask/internal/journal"
-	"unitask/internal/submit"
 )
 
 func newChatContinueCmd(t *terminal) *cobra.Command {
@@ -41,36 +38,21 @@ request under the same key is the same task.`,
 }
 
 func chatContinueRun(ctx context.Context, t *terminal, o *chatOptions, name string) error {
-	talk, err := takeChat(chat.Open(journal.StateDir()), name)
+	taken, err := takeChat(chat.Open(journal.StateDir()), name)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = talk.Close() }()
+	defer func() { _ = taken.Close() }()
 	s, err := o.session(ctx, t)
 	if err != nil {
 		return err
 	}
-	s.talk = talk
-	if err := s.owns(o.choice.Profile+o.choice.BaseURL+o.choice.DataDir != ""); err != nil {
+	s.Talk = taken
+	if err := s.Owns(o.choice.Profile+o.choice.BaseURL+o.choice.DataDir != ""); err != nil {
 		return err
 	}
-	if s.entry, err = talking(ctx, s.service, talk.Capability); err != nil {
+	if s.Entry, err = talking(ctx, s.Service, taken.Capability); err != nil {
 		return err
 	}
 	return s.run(ctx, o.words)
-}
-
-// owns finds out whether the conversation is with this service. One without an open turn goes on with another one if
-// that was named.
-func (s *chatSession) owns(named bool) error {
-	at := s.talk.Place()
-	if at.BaseURL != s.place.BaseURL && (s.talk.Open != nil || !named) {
-		flags := submit.FlagsTo(journal.Submission{BaseURL: at.BaseURL, Profile: at.Profile, DataDir: at.DataDir})
-		return hint.With(fmt.Errorf("%s is with %s, and this is %s", s.talk.ID, at.BaseURL, s.place.BaseURL), "unitask chat continue "+s.talk.ID+flags)
-	}
-	if s.talk.Open != nil && at.Mode != "" && s.place.Mode != "" && at.Mode != s.place.Mode {
-		return hint.With(fmt.Errorf("the last message of %s was sent with a %s key, and this is a %s key", s.talk.ID, at.Mode, s.place.Mode),
-			"UNITASK_API_KEY, --api-key-file or --profile gives another key")
-	}
-	return nil
 }

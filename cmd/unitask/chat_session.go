@@ -11,30 +11,25 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"unitask/internal/api"
+	"unitask/internal/submit/talk"
+
 	"unitask/internal/arguments"
-	"unitask/internal/catalog"
 	"unitask/internal/chat"
 	"unitask/internal/client"
-	"unitask/internal/form"
 	"unitask/internal/hint"
 	"unitask/internal/submit"
 )
 
 // chatSession is a person's visit to a conversation, or to several one after another.
 type chatSession struct {
-	t       *terminal
-	flags   *clientFlags
-	service *submit.Service
-	place   chat.Place
-	entry   api.Capability
-	store   *chat.Store
-	talk    *chat.Conversation
+	talk.Session
+
+	t     *terminal
+	flags *clientFlags
 
 	editor   editor
 	files    []string // that go along with the next message
 	paused   bool     // the person has stopped waiting for the open turn
-	resumed  bool     // the request of the open turn may be out, by an earlier process or this one
 	leaving  bool
 	progress atomic.Pointer[progress] // of the turn that is waited for
 }
@@ -50,7 +45,7 @@ func (s *chatSession) retry(r client.Retry) {
 
 // run takes one message without a terminal, and talks at one.
 func (s *chatSession) run(ctx context.Context, words []string) error {
-	s.resumed = s.talk.Open != nil
+	s.Resumed = s.Talk.Open != nil
 	if !s.t.inTTY {
 		return s.once(ctx, words)
 	}
@@ -75,10 +70,10 @@ func (s *chatSession) run(ctx context.Context, words []string) error {
 func (s *chatSession) step(base context.Context, words *[]string) error {
 	ctx, stop := until(base, os.Interrupt)
 	defer stop()
-	if s.talk.Open != nil && !s.paused {
+	if s.Talk.Open != nil && !s.paused {
 		s.told(s.finish(ctx))
 	}
-	if len(*words) > 0 && s.talk.Open == nil && ctx.Err() == nil {
+	if len(*words) > 0 && s.Talk.Open == nil && ctx.Err() == nil {
 		text, err := s.take(ctx, *words)
 		*words = nil
 		if err == nil {
@@ -86,10 +81,10 @@ func (s *chatSession) step(base context.Context, words *[]string) error {
 		}
 		return err
 	}
-	if s.talk.Open != nil && !s.paused || ctx.Err() != nil {
+	if s.Talk.Open != nil && !s.paused || ctx.Err() != nil {
 		return nil
 	}
-	if calls := s.talk.Calls(); len(calls) > 0 {
+	if calls := s.Talk.Calls(); len(calls) > 0 {
 		return s.results(ctx, calls)
 	}
 	text, err := s.read(ctx, "› ")
@@ -116,12 +111,12 @@ func (s *chatSession) enter(ctx context.Context, text string) {
 	trimmed := strings.TrimSpace(text)
 	literal := strings.HasPrefix(trimmed, "//")
 	switch {
-	case trimmed == "" && s.talk.Open != nil:
+	case trimmed == "" && s.Talk.Open != nil:
 		s.paused = false
 	case trimmed == "" && len(s.files) == 0:
 	case strings.HasPrefix(trimmed, "/") && !literal:
 		s.told(s.command(ctx, trimmed))
-	case s.talk.Open != nil:
+	case s.Talk.Open != nil:
 		s.t.note("the last message has no answer yet: an empty line waits for it, /cancel gives it up")
 	case literal:
 		s.told(s.say(ctx, trimmed[1:]))
@@ -132,7 +127,7 @@ func (s *chatSession) enter(ctx context.Context, text string) {
 
 // once takes one message from the words and stdin, or waits for the open turn.
 func (s *chatSession) once(ctx context.Context, words []string) error {
-	if s.talk.Open != nil {
+	if s.Talk.Open != nil {
 		err := s.finish(ctx)
 		if err != nil || len(words) == 0 && !s.t.inPiped {
 			return s.ended(err)
@@ -147,13 +142,13 @@ func (s *chatSession) once(ctx context.Context, words []string) error {
 		return err
 	}
 	if text = strings.TrimSpace(text + "\n\n" + piped); text == "" && len(s.files) == 0 {
-		if s.resumed {
+		if s.Resumed {
 			return nil
 		}
 		return &hint.UsageError{Message: "there is no message: give PROMPT, or pipe one in"}
 	}
-	if calls := s.talk.Calls(); len(calls) > 1 {
-		return hint.With(errors.New("the model waits for the results of several tools, which are asked for at a terminal"), "unitask chat continue "+s.talk.ID)
+	if calls := s.Talk.Calls(); len(calls) > 1 {
+		return hint.With(errors.New("the model waits for the results of several tools, which are asked for at a terminal"), "unitask chat continue "+s.Talk.ID)
 	} else if len(calls) == 1 {
 		message, err := calls[0].Result(text)
 		if err != nil {
@@ -166,15 +161,15 @@ func (s *chatSession) once(ctx context.Context, words []string) error {
 
 // ended names the conversation after a turn without a terminal.
 func (s *chatSession) ended(err error) error {
-	if !s.talk.Kept() {
+	if !s.Talk.Kept() {
 		return err
 	}
-	next := "unitask chat continue " + s.talk.ID + s.flags.words()
+	next := "unitask chat continue " + s.Talk.ID + s.flags.words()
 	if err == nil {
 		s.t.note("%s", s.t.errStyle.faint.Render(next+" goes on"))
 		return nil
 	}
-	if _, told := errors.AsType[*hint.Error](err); told || s.talk.Open == nil {
+	if _, told := errors.AsType[*hint.Error](err); told || s.Talk.Open == nil {
 		return err
 	}
 	return hint.With(err, next)
@@ -231,50 +226,38 @@ func (s *chatSession) replay(turn chat.Turn) {
 
 // recall says which conversation goes on, and puts its messages into the history of the prompt.
 func (s *chatSession) recall() {
-	for _, turn := range s.talk.Turns {
+	for _, turn := range s.Talk.Turns {
 		for _, m := range turn.Said() {
 			if m.Role == "user" && m.Text != "" {
 				s.editor.remember(m.Text)
 			}
 		}
 	}
-	line := string(s.entry.Name) + ", /help lists commands"
-	if s.talk.Title != "" {
-		line = fmt.Sprintf("%s (%s, %d turns)", s.talk.Title, s.talk.ID, len(s.talk.Turns))
+	line := string(s.Entry.Name) + ", /help lists commands"
+	if s.Talk.Title != "" {
+		line = fmt.Sprintf("%s (%s, %d turns)", s.Talk.Title, s.Talk.ID, len(s.Talk.Turns))
 	}
 	s.t.note("%s", s.t.errStyle.faint.Render(printable(line)))
-	if text, ok := s.talk.Last(); ok && s.talk.Open == nil {
+	if text, ok := s.Talk.Last(); ok && s.Talk.Open == nil {
 		s.t.note("%s", s.t.errStyle.faint.Render(printable(strings.TrimSpace(text))))
 	}
-	if s.talk.Open != nil {
-		s.replay(*s.talk.Open)
+	if s.Talk.Open != nil {
+		s.replay(*s.Talk.Open)
 	}
 }
 
 // farewell names the command that goes on.
 func (s *chatSession) farewell() {
-	if !s.talk.Kept() {
+	if !s.Talk.Kept() {
 		return
 	}
-	line := "unitask chat continue " + s.talk.ID + s.flags.words()
-	if s.talk.Open != nil {
+	line := "unitask chat continue " + s.Talk.ID + s.flags.words()
+	if s.Talk.Open != nil {
 		line += " shows the answer when it is there"
 	} else {
 		line += " goes on"
 	}
 	s.t.note("%s", s.t.errStyle.faint.Render(line))
-}
-
-// fields are those of the capability.
-func (s *chatSession) fields() []catalog.Field {
-	fields, _ := catalog.FieldsOf(s.entry.InputSchema, s.entry.ParametersSchema) // talking has read them
-	return fields
-}
-
-// prompt is the name of the field for a text.
-func (s *chatSession) prompt() string {
-	field, _ := form.Primary(s.fields())
-	return field.Name
 }
 
 // interrupted reports whether a person has stopped waiting.

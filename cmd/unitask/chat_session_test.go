@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"unitask/internal/submit/talk"
+
 	"unitask/internal/api"
 	"unitask/internal/catalog"
 	"unitask/internal/chat"
@@ -44,16 +46,18 @@ func newChatSession(t *testing.T, asked func(body string)) *chatSession {
 	}
 	s := &chatSession{
 		t: &terminal{in: strings.NewReader(""), out: io.Discard, err: io.Discard, inTTY: true}, flags: &clientFlags{},
-		service: &submit.Service{Client: c, Key: key, Journal: journal.Open(t.TempDir())},
-		place:   chat.Place{BaseURL: service.URL}, store: chat.Open(t.TempDir()),
+		Session: talk.Session{
+			Service: &submit.Service{Client: c, Key: key, Journal: journal.Open(t.TempDir())},
+			Place:   chat.Place{BaseURL: service.URL}, Store: chat.Open(t.TempDir()), Describe: describe,
+		},
 	}
 	for _, one := range directory.All() {
 		if one.Name == "text.chat" {
-			s.entry = api.FromCapability(one, task.Price{Unit: task.PerMillionTokens})
+			s.Entry = api.FromCapability(one, task.Price{Unit: task.PerMillionTokens})
 		}
 	}
-	s.talk = s.store.New(chat.Settings{Capability: "text.chat"})
-	t.Cleanup(func() { _ = s.talk.Close() })
+	s.Talk = s.Store.New(chat.Settings{Capability: "text.chat"})
+	t.Cleanup(func() { _ = s.Talk.Close() })
 	return s
 }
 
@@ -63,13 +67,13 @@ func TestChatUnwritten(t *testing.T) {
 	asked := 0
 	s = newChatSession(t, func(string) {
 		asked++
-		_ = s.talk.Close() // its file takes no line any more
+		_ = s.Talk.Close() // its file takes no line any more
 	})
 	words := []string{"hello"}
 	for range 4 {
 		_ = s.step(t.Context(), &words)
 	}
-	if asked != 1 || s.talk.Open == nil || !s.paused || !s.resumed {
-		t.Errorf("asked %d times, open: %+v, paused: %v, may be out: %v", asked, s.talk.Open, s.paused, s.resumed)
+	if asked != 1 || s.Talk.Open == nil || !s.paused || !s.Resumed {
+		t.Errorf("asked %d times, open: %+v, paused: %v, may be out: %v", asked, s.Talk.Open, s.paused, s.Resumed)
 	}
 }

@@ -14,7 +14,7 @@ import (
 func (s *chatSession) fitSetting(settings chat.Settings, word string) (chat.Settings, error) {
 	a := arguments.Parse(word)
 	if a.Name == "" {
-		return settings, &hint.UsageError{Message: "a parameter is written name=value", Hint: "unitask capabilities " + string(s.entry.Name)}
+		return settings, &hint.UsageError{Message: "a parameter is written name=value", Hint: "unitask capabilities " + string(s.Entry.Name)}
 	}
 	name, _, _ := strings.Cut(a.Name, ".")
 	all := map[string]json.RawMessage{}
@@ -28,7 +28,7 @@ func (s *chatSession) fitSetting(settings chat.Settings, word string) (chat.Sett
 		return withParameters(settings, all)
 	}
 	read := &arguments.Reader{StdinUsed: true}
-	req, err := arguments.Fit(s.entry, []string{s.prompt() + `:="x"`, word}, read)
+	req, err := arguments.Fit(s.Entry, []string{s.Prompt() + `:="x"`, word}, read)
 	if err != nil {
 		return settings, err
 	}
@@ -41,13 +41,13 @@ func (s *chatSession) fitSetting(settings chat.Settings, word string) (chat.Sett
 	if err != nil {
 		return settings, err
 	}
-	delete(input, s.prompt())
+	delete(input, s.Prompt())
 	if system := input["system"]; system != nil {
 		delete(input, "system")
 		err = json.Unmarshal(system, &settings.System)
 	}
-	if len(input) > 0 || name == s.prompt() || name == "messages" {
-		return settings, &hint.UsageError{Message: a.Name + " is no parameter of a conversation", Hint: "unitask capabilities " + string(s.entry.Name)}
+	if len(input) > 0 || name == s.Prompt() || name == "messages" {
+		return settings, &hint.UsageError{Message: a.Name + " is no parameter of a conversation", Hint: "unitask capabilities " + string(s.Entry.Name)}
 	}
 	for name, value := range parameters {
 		all[name] = value
