@@ -17,12 +17,15 @@ import (
 
 // Account is a tenant: its objects are invisible to every other account.
 type Account struct {
-	ID           string    `json:"id"` // acct_…
-	Name         string    `json:"name"`
-	Capabilities []string  `json:"capabilities,omitempty"` // open on the account; empty: all
-	Limits       Limits    `json:"limits,omitzero"`        // of all its keys together, for each mode; 0: no limit
-	Members      []Member  `json:"members,omitempty"`      // who may sign in, by the order of their joining
-	CreatedAt    time.Time `json:"created_at"`
+	ID           string   `json:"id"` // acct_…
+	Name         string   `json:"name"`
+	Capabilities []string `json:"capabilities,omitempty"` // open on the account; empty: all
+	Limits       Limits   `json:"limits,omitzero"`        // of all its keys together, for each mode; 0: no limit
+	Members      []Member `json:"members,omitempty"`      // who may sign in, by the order of their joining
+	// KeepInputs is for how many days a new task's request is kept from its creation on; 0: its input is erased at its end.
+	KeepInputs int       `json:"keep_inputs_days,omitempty"`
+	Forgets    *Forget   `json:"forgets,omitempty"` // the erasure that a lower KeepInputs began; nil: none
+	CreatedAt  time.Time `json:"created_at"`
 }
 
 // Member is a person of an account, known by the name.

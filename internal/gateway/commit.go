@@ -104,6 +104,7 @@ func (g *Gateway) settle(
 	if b.Lease != nil {
 		b.end = g.beginWork(o, b.Created)
 	}
+	g.keepCopy(ctx, b.Created, o.copy) // beside the work
 	return b, nil
 }
 

@@ -222,6 +222,7 @@ type order struct {
 	choices []routing.Choice
 	media   []mediaPlace
 	held    *heldInput // nil for an input that is small or stored
+	copy    []byte     // of the request, to be kept after the task's end; nil: it isn't
 }
 
 // newTask assembles the record: input kept, price frozen, reservation and holds computed. Synchronous
@@ -231,12 +232,13 @@ func (g *Gateway) newTask(
 	ctx context.Context, c gate.Caller, req catalog.Request, checked *checked, s *Submission, waits bool,
 ) (*order, error) {
 	routes, entry := g.routes.Load(), checked.entry
+	keep, kept := g.copyToKeep(c.Account, req, checked.media)
 	size, price, most := priced(routes, c.Key.Mode, &req, checked)
-	o := &order{size: size, request: supplier.NewRequest(entry, req.Input, req.Parameters), media: checked.media}
+	o := &order{size: size, request: supplier.NewRequest(entry, req.Input, req.Parameters), media: checked.media, copy: kept}
 	o.NewTask = store.NewTask{
 		ID: task.NewID(task.PrefixTask, g.now()), Scope: c.Scope(), KeyID: c.Key.ID, Capability: string(req.Capability),
 		Sync: entry.Mode == catalog.Sync && !s.Background, Input: req.Input, Parameters: req.Parameters, Deadline: entry.Deadline,
-		Price: price, Reserved: most,
+		KeepInput: keep, Price: price, Reserved: most,
 	}
 	m, texts := g.moderation(c.Key.Mode, entry, req.Input)
 	spend := routes.Dearest(c.Key.Mode, req.Capability, size)

@@ -79,6 +79,8 @@ type Gateway struct {
 	policy    atomic.Pointer[policy.Policy]
 	health    *routing.Health
 	store     store.Store
+	accounts  store.Accounts // of the store; nil: no account lowers its Keep
+	forgotten map[string]forgotten
 	gate      *gate.Gate
 	artifacts artifact.Store
 	fetcher   Fetcher
@@ -141,8 +143,9 @@ func New(c Config) (*Gateway, error) {
 	g := &Gateway{
 		health: routing.NewHealth(c.Now), store: c.Store, gate: c.Gate, artifacts: c.Artifacts, fetcher: c.Fetcher,
 		address: c.Address, stateSecret: c.StateSecret, summed: newUsageTexts(), now: c.Now, clock: store.ClockOf(c.Store, c.Now), log: c.Logger, observer: c.Observer, desk: c.Desk,
-		running: map[string]*cancelHandle{}, parked: map[string]*parked{}, free: make(chan struct{}, 1),
+		forgotten: map[string]forgotten{}, running: map[string]*cancelHandle{}, parked: map[string]*parked{}, free: make(chan struct{}, 1),
 	}
+	g.accounts, _ = c.Store.(store.Accounts)
 	limits := c.Limits.withDefaults()
 	g.limits.Store(&limits)
 	g.loads = room.New(limits.WorkMemory, limits.WorkMemory/loadParts)
@@ -207,6 +210,9 @@ func (g *Gateway) Start() {
 	}
 	g.services.Go(func() { g.upkeep(g.haltCtx, g.sweepTasks) })
 	g.services.Go(func() { g.upkeep(g.haltCtx, g.sweepArtifacts) })
+	if g.accounts != nil {
+		g.services.Go(func() { g.upkeep(g.haltCtx, g.forget) })
+	}
 	g.services.Go(func() { g.heartbeat(g.quietCtx) })
 }
 

@@ -124,6 +124,9 @@ func (r *Reader) Value() []byte {
 	return in[from:r.pos]
 }
 
+// Pos returns how many bytes were read.
+func (r *Reader) Pos() int { return r.pos }
+
 // Skip reads a value.
 func (r *Reader) Skip() {
 	switch c := r.Peek(); c {

@@ -70,7 +70,10 @@ func (n NewTask) fill(t task.Task, now time.Time) (task.Task, error) {
 	}
 	t.KeyID, t.Sync, t.InputRef, t.Authorization = n.KeyID, n.Sync, n.InputRef, n.Authorization
 	t.RequestID, t.Traceparent = n.RequestID, n.Traceparent
-	t.DeadlineAt, t.Takeovers = now.Add(n.Deadline), 0
+	t.DeadlineAt, t.Takeovers, t.InputUntil = now.Add(n.Deadline), 0, nil
+	if n.KeepInput > 0 {
+		t.InputUntil = new(now.Add(n.KeepInput))
+	}
 	t.Price, t.Reserved = n.Price, n.Reserved
 	t.Holds = slices.Grow([]task.Hold(nil), len(n.Holds)) // nil for none
 	for _, h := range n.Holds {

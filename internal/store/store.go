@@ -149,6 +149,7 @@ type NewTask struct {
 	RequestID       string
 	Traceparent     string
 	Deadline        time.Duration // from now
+	KeepInput       time.Duration // from now, as in task.Task.InputUntil; 0: not at all
 	Price           task.Price
 	Reserved        task.Money
 	Holds           []task.Hold

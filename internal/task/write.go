@@ -85,6 +85,7 @@ func (t *Task) writeRequest(w *jsonwrite.Writer) {
 	if t.Authorization != nil {
 		other(w, "authorization", t.Authorization)
 	}
+	moment(w, "input_until", t.InputUntil)
 	w.Name("price")
 	w.Begin('{')
 	text(w, "unit", string(t.Price.Unit))

@@ -95,6 +95,7 @@ func (db *DB) UpdateAccount(ctx context.Context, id string, change func(*account
 			return err
 		}
 		var old account.Account
+		a = account.Account{} // it may run again
 		if err := errors.Join(json.Unmarshal(record, &old), json.Unmarshal(record, &a)); err != nil {
 			return err
 		}

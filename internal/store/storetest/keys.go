@@ -19,6 +19,8 @@ func (e *env) putAccounts() (first, second account.Account) {
 		ID: "acct_a", Name: "second", Capabilities: []string{"image.*"}, CreatedAt: now.Add(time.Second),
 		Limits:  account.Limits{Budget: 7, BudgetPeriod: account.Day},
 		Members: []account.Member{{Name: "ann", Role: account.RoleMember, JoinedAt: now}},
+
+		KeepInputs: 7, Forgets: &account.Forget{Before: now, Days: 3},
 	}
 	for _, a := range []account.Account{second, first} {
 		e.wantErr("PutAccount", e.Registry.PutAccount(e.Context(), a), nil)

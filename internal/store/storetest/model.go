@@ -133,6 +133,7 @@ func (m *model) create(rt *rapid.T) {
 		Metadata:        metadata.Draw(rt, "metadata"),
 		Traceparent:     rapid.SampledFrom([]string{"", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}).Draw(rt, "traceparent"),
 		Deadline:        rapid.SampledFrom([]time.Duration{time.Second, time.Hour}).Draw(rt, "deadline"),
+		KeepInput:       rapid.SampledFrom([]time.Duration{0, 0, 24 * time.Hour}).Draw(rt, "keep input"),
 		Price:           task.Price{Unit: task.PerImage, Output: 3}, Reserved: 10,
 	}
 	scope := "key:" + n.Scope.Account

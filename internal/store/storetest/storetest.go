@@ -66,7 +66,7 @@ type topic struct {
 }
 
 func topics() []topic {
-	return []topic{
+	return append(registryTopics(), []topic{
 		{"create", testCreate},
 		{"first", testFirst},
 		{"idempotency", testIdempotency},
@@ -105,7 +105,19 @@ func topics() []topic {
 		{"list", testList},
 		{"metadata", testMetadata},
 		{"lists by metadata", testMetadataList},
+		{"kept inputs", testKeepInput},
 		{"sweep", testSweep},
+		{"wake", testWake},
+		{"stats", testStats},
+		{"close", testClose},
+		{"crash", testCrash},
+		{"many nodes", testManyNodes},
+	}...)
+}
+
+// registryTopics are those of a store.Registry.
+func registryTopics() []topic {
+	return []topic{
 		{"accounts", testAccounts},
 		{"keys", testKeys},
 		{"rotate a key", testRotate},
@@ -118,11 +130,6 @@ func topics() []topic {
 		{"usage by metadata", testUsageByMetadata},
 		{"usage sweep", testUsageSweep},
 		{"secrets", testSecrets},
-		{"wake", testWake},
-		{"stats", testStats},
-		{"close", testClose},
-		{"crash", testCrash},
-		{"many nodes", testManyNodes},
 	}
 }
 
