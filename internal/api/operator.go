@@ -14,6 +14,8 @@ type Account struct {
 	Capabilities []string  `json:"capabilities"` // patterns open on the account; empty: all
 	Limits       Limits    `json:"limits"`       // of all its keys together, for each mode
 	Members      []Member  `json:"members"`
+	// KeepInputsDays is for how many days the requests of its new tasks are kept; 0: inputs are erased at the task's end.
+	KeepInputsDays int       `json:"keep_inputs_days"`
 	CreatedAt    Timestamp `json:"created_at"`
 	RequestID    string    `json:"request_id,omitempty"`
 }
@@ -37,6 +39,8 @@ type AccountUpdate struct {
 	Capabilities  *[]string     `json:"capabilities,omitempty"` // empty: all
 	Limits        *LimitsUpdate `json:"limits,omitempty"`
 	RemoveMembers []string      `json:"remove_members,omitempty"` // by name
+	// KeepInputsDays is at most 30; fewer days than before hold for all that is kept.
+	KeepInputsDays *int `json:"keep_inputs_days,omitempty"`
 }
 
 // LimitsUpdate changes the limits that it names; 0, or "" for a budget, takes a limit away.

@@ -79,6 +79,17 @@ type TaskList struct {
 	RequestID  string  `json:"request_id"`
 }
 
+// TaskInput is a task's request as its account keeps it: what was posted, in canonical form and without the declaration
+// about a person.
+type TaskInput struct {
+	TaskID     string          `json:"task_id"`
+	Capability string          `json:"capability"`
+	Input      json.RawMessage `json:"input"`
+	Parameters json.RawMessage `json:"parameters"` // {} if there were none
+	KeptUntil  Timestamp       `json:"kept_until"`
+	RequestID  string          `json:"request_id"`
+}
+
 // Timeline is the recorded states of a task with their times.
 type Timeline struct {
 	Data      []Move `json:"data"`

@@ -101,6 +101,11 @@ func TestRequests(t *testing.T) {
 			sent{Method: "GET", URL: "/base/api/ai/v1/tasks/task_1/timeline"},
 		},
 		{
+			"input",
+			func(ctx context.Context, c *client.Client) error { _, err := c.Input(ctx, "task_1"); return err },
+			sent{Method: "GET", URL: "/base/api/ai/v1/tasks/task_1/input"},
+		},
+		{
 			"create",
 			func(ctx context.Context, c *client.Client) error {
 				_, err := c.Create(ctx, request("text.chat"),

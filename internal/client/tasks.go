@@ -108,4 +108,10 @@ func (c *Client) Timeline(ctx context.Context, id string) ([]api.Move, error) {
 	return all.Data, err
 }
 
+// Input returns the request of a task, if its account keeps them.
+func (c *Client) Input(ctx context.Context, id string) (api.TaskInput, error) {
+	kept, _, err := do[api.TaskInput](ctx, c.library, library.Call{Path: taskPath(id) + "/input"})
+	return kept, err
+}
+
 func taskPath(id string) string { return api.PathTasks + "/" + url.PathEscape(id) }

@@ -41,7 +41,7 @@ type omitted struct {
 type Kept struct {
 	Capability string          `json:"capability"`
 	Input      json.RawMessage `json:"input"`
-	Parameters json.RawMessage `json:"parameters,omitempty"`
+	Parameters json.RawMessage `json:"parameters"`
 	Until      time.Time       `json:"-"`
 }
 

@@ -3,7 +3,9 @@ package operator
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
+	"time"
 
 	"unitask/internal/account"
 	"unitask/internal/api"
@@ -78,6 +80,9 @@ func (o *Operator) UpdateAccount(ctx context.Context, which string, u api.Accoun
 		if u.Limits != nil && err == nil {
 			a.Limits, err = changed(a.Limits, *u.Limits)
 		}
+		if u.KeepInputsDays != nil && err == nil {
+			*a, err = keeping(*a, *u.KeepInputsDays, o.Now())
+		}
 		for _, name := range u.RemoveMembers {
 			if _, ok := a.Member(name); !ok {
 				return fault.Invalid("remove_members", "names nobody of the account")
@@ -87,6 +92,14 @@ func (o *Operator) UpdateAccount(ctx context.Context, which string, u api.Accoun
 		return err
 	})
 	return accountOf(a), err
+}
+
+// keeping returns the account that keeps the requests of its new tasks for so many days.
+func keeping(a account.Account, days int, now time.Time) (account.Account, error) {
+	if days < 0 || days > account.MaxKeepInputs {
+		return a, fault.Invalid("keep_inputs_days", "must be from 0, which keeps none, to "+strconv.Itoa(account.MaxKeepInputs))
+	}
+	return a.Keeping(days, now), nil
 }
 
 // find returns an account by its id or name.
@@ -137,7 +150,7 @@ func (o *Operator) accountNames(ctx context.Context) (map[string]string, error) 
 func accountOf(a account.Account) api.Account {
 	out := api.Account{
 		ID: a.ID, Name: a.Name, Capabilities: append([]string{}, a.Capabilities...), Limits: limitsOf(a.Limits),
-		Members: make([]api.Member, 0, len(a.Members)), CreatedAt: api.Timestamp{Time: a.CreatedAt},
+		KeepInputsDays: a.KeepInputs, Members: make([]api.Member, 0, len(a.Members)), CreatedAt: api.Timestamp{Time: a.CreatedAt},
 	}
 	for _, m := range a.Members {
 		out.Members = append(out.Members, api.Member{Name: m.Name, Role: string(m.Role), JoinedAt: api.Timestamp{Time: m.JoinedAt}})

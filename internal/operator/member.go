@@ -29,6 +29,12 @@ func (m Member) Account() api.Account {
 	return a
 }
 
+// KeepInputs has the account keep the requests of its new tasks for so many days; see api.AccountUpdate.
+func (m Member) KeepInputs(ctx context.Context, days int) error {
+	_, err := m.operator.UpdateAccount(ctx, m.owner.ID, api.AccountUpdate{KeepInputsDays: &days})
+	return err
+}
+
 // CreateKey makes a key of the account; the request may not name another one.
 func (m Member) CreateKey(ctx context.Context, req api.KeyCreate) (api.Key, error) {
 	if req.Account != "" && req.Account != m.owner.Name {

@@ -75,6 +75,7 @@ var doorTables = []struct {
 			creation(409, "another request", "entrances-0001", chat("good bye")),
 			reading(200, "the task", http.MethodGet, "/tasks/TASK"),
 			reading(200, "its states", http.MethodGet, "/tasks/TASK/timeline"),
+			reading(404, "its input, which isn't kept", http.MethodGet, "/tasks/TASK/input"),
 			reading(404, "in the other mode", http.MethodGet, "/tasks/TASK").in(task.Test),
 			reading(200, "all tasks", http.MethodGet, "/tasks?limit=5"),
 			reading(400, "a list that is wrong", http.MethodGet, "/tasks?state=lost"),

@@ -250,7 +250,7 @@ const adminRoot = "/admin/"
 // operations are the document's, by path pattern.
 var operations = map[string][]*regexp.Regexp{
 	http.MethodGet: {
-		regexp.MustCompile(`^/api/ai/v1/(capabilities|uploads|tasks|tasks/task_[0-9a-z]{26}(/timeline)?)$`),
+		regexp.MustCompile(`^/api/ai/v1/(capabilities|uploads|tasks|tasks/task_[0-9a-z]{26}(/input|/timeline)?)$`),
 		regexp.MustCompile(`^(/api/ai/v1)?/uploads/art_[0-9a-z]{26}$`),
 		regexp.MustCompile(`^/api/ai/v1/webhooks(/whe_[0-9a-z]{26}(/deliveries)?)?$`),
 		regexp.MustCompile(`^/artifacts/art_[0-9a-z]{26}$`),

@@ -85,6 +85,7 @@ func TestQueryStrings(t *testing.T) {
 		{path: api.PathTasks + "?"},
 		{path: path + "?"},
 		{path: path + "/timeline?"},
+		{path: path + "/input?"},
 		{path: path + "/cancel?", method: http.MethodPost},
 		{path: api.PathTasks + "?", method: http.MethodPost},
 		{path: made.Output.Images[0].URL + "&"},

@@ -181,7 +181,7 @@ func TestNotFound(t *testing.T) {
 		"another account": w.otherAccountsKey(), "another mode": w.live,
 		"another scope": w.key(api.KeyCreate{Mode: task.Test, Scopes: []string{"image.*"}}),
 	}
-	for _, suffix := range []string{"", "/timeline", "/cancel"} {
+	for _, suffix := range []string{"", "/input", "/timeline", "/cancel"} {
 		r := request{path: api.PathTasks + "/" + task.NewID(task.PrefixTask, time.Now()) + suffix, key: w.test}
 		if suffix == "/cancel" {
 			r.method = http.MethodPost
@@ -218,7 +218,7 @@ func TestMethods(t *testing.T) {
 	id := task.NewID(task.PrefixTask, time.Now())
 	for path, allow := range map[string]string{
 		api.PathCapabilities: "GET, HEAD", api.PathTasks: "GET, HEAD, POST", api.PathTasks + "/" + id: "GET, HEAD",
-		api.PathTasks + "/" + id + "/cancel": "POST", api.PathTasks + "/" + id + "/timeline": "GET, HEAD", api.PathHealth: "GET, HEAD",
+		api.PathTasks + "/" + id + "/cancel": "POST", api.PathTasks + "/" + id + "/timeline": "GET, HEAD", api.PathTasks + "/" + id + "/input": "GET, HEAD", api.PathHealth: "GET, HEAD",
 		api.PathReady: "GET, HEAD", api.PathOpenAPIJSON: "GET, HEAD", api.PathArtifacts + "art_x": "GET, HEAD",
 	} {
 		for _, method := range []string{http.MethodPut, http.MethodDelete, http.MethodPatch, http.MethodOptions, "BREW"} {

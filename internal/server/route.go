@@ -38,6 +38,7 @@ func (s *Server) route() {
 		api.PathEstimates:    {gate.Creates, methods{http.MethodPost: plain(s.handleEstimate)}},
 		task:                 {gate.Reads, methods{http.MethodGet: plain(s.handleTaskGet)}},
 		task + "/cancel":     {gate.Reads, methods{http.MethodPost: plain(s.handleTaskCancel)}},
+		task + "/input":      {gate.Reads, methods{http.MethodGet: plain(s.handleTaskInput)}},
 		task + "/timeline":   {gate.Reads, methods{http.MethodGet: plain(s.handleTaskTimeline)}},
 	} {
 		s.handleKeyed(pattern, route)

@@ -55,6 +55,7 @@ func TestScopeAtEveryDoor(t *testing.T) {
 		"GET with a tag":    one(http.MethodGet, path, "If-None-Match", "*"),
 		"stream":            one(http.MethodGet, path, "Accept", "text/event-stream"),
 		"cancel":            one(http.MethodPost, path+"/cancel"),
+		"input":             one(http.MethodGet, path+"/input"),
 		"timeline":          one(http.MethodGet, path+"/timeline"),
 		"list":              one(http.MethodGet, api.PathTasks+"?cursor=%s"),
 		"list of the chats": one(http.MethodGet, api.PathTasks+"?capability=text.chat&cursor=%s"),

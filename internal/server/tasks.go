@@ -142,6 +142,23 @@ func (s *Server) handleTaskCancel(x *exchange) error {
 	return nil
 }
 
+func (s *Server) handleTaskInput(x *exchange) error {
+	t, err := s.gateway.Get(x.r.Context(), *x.caller, x.r.PathValue("task_id"))
+	if err != nil {
+		return err
+	}
+	x.taskID = t.ID
+	kept, err := s.gateway.Recall(x.r.Context(), *x.caller, t)
+	if err != nil {
+		return err
+	}
+	s.respond(x, http.StatusOK, api.TaskInput{
+		TaskID: t.ID, Capability: kept.Capability, Input: kept.Input, Parameters: kept.Parameters, KeptUntil: api.Timestamp{Time: kept.Until},
+		RequestID: x.id,
+	})
+	return nil
+}
+
 func (s *Server) handleTaskTimeline(x *exchange) error {
 	t, err := s.gateway.Get(x.r.Context(), *x.caller, x.r.PathValue("task_id"))
 	if err != nil {
