@@ -37,6 +37,7 @@ func showAccount(t *terminal, a api.Account, now time.Time) error {
 	b.row(same("name"), same(a.Name))
 	b.row(same("capabilities"), same(openOn(a)))
 	b.row(same("limits"), limitsCell(a.Limits))
+	b.row(same("inputs kept"), same(keptFor(a)))
 	b.row(same("created"), when(&a.CreatedAt, now))
 	for _, m := range a.Members {
 		b.row(same("member"), same(m.Name+" ("+m.Role+")"))

@@ -22,6 +22,7 @@ type tasksGetOptions struct {
 	clientFlags
 	id     string
 	output string
+	input  bool
 	asJSON bool
 }
 
@@ -31,14 +32,17 @@ func newTasksGetCmd(t *terminal) *cobra.Command {
 		Use:   "get ID",
 		Short: "Show a task with the times of its states",
 		Example: `  unitask tasks get task_06gztwr81bcb6csfsxswat9e1m
-  unitask tasks get task_06gztwr81bcb6csfsxswat9e1m -o 'fox.*'`,
+  unitask tasks get task_06gztwr81bcb6csfsxswat9e1m -o 'fox.*'
+  unitask tasks get task_06gztwr81bcb6csfsxswat9e1m --input`,
 		Args:              exactly(&o.id),
 		ValidArgsFunction: completeTask(t, &o.clientFlags, task.States()...),
 		RunE:              func(cmd *cobra.Command, _ []string) error { return tasksGetRun(cmd.Context(), t, &o) },
 	}
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "save the result to `FILE`, DIR/, 'NAME.*' or - for stdout")
+	cmd.Flags().BoolVar(&o.input, "input", false, "print its request, if its account keeps them, as the line of a batch; with --json, until when too")
 	addJSON(cmd, &o.asJSON)
 	o.add(cmd)
+	cmd.MarkFlagsMutuallyExclusive("input", "output")
 	return cmd
 }
 
@@ -49,6 +53,9 @@ func tasksGetRun(ctx context.Context, t *terminal, o *tasksGetOptions) error {
 	c, err := o.connect(ctx, t, nil)
 	if err != nil {
 		return err
+	}
+	if o.input {
+		return showInput(ctx, t, c, o)
 	}
 	r, err := c.Get(ctx, o.id, client.GetOptions{})
 	if err != nil {
@@ -74,6 +81,19 @@ func tasksGetRun(ctx context.Context, t *terminal, o *tasksGetOptions) error {
 		return t.json(timed{r.Task, moves})
 	}
 	return showTask(t, r.Task, moves, time.Now())
+}
+
+// showInput prints the request of a task.
+func showInput(ctx context.Context, t *terminal, c *client.Client, o *tasksGetOptions) error {
+	kept, err := c.Input(ctx, o.id)
+	switch {
+	case err != nil:
+		return err
+	case o.asJSON:
+		return t.json(kept)
+	default:
+		return t.json(api.CreateRequest{Capability: kept.Capability, Input: kept.Input, Parameters: kept.Parameters})
+	}
 }
 
 // timed is a task with the times of its states.

@@ -9,15 +9,15 @@ import (
 
 // Account is an account's record as the operator reads it.
 type Account struct {
-	ID           string    `json:"id"`
-	Name         string    `json:"name"`
-	Capabilities []string  `json:"capabilities"` // patterns open on the account; empty: all
-	Limits       Limits    `json:"limits"`       // of all its keys together, for each mode
-	Members      []Member  `json:"members"`
+	ID           string   `json:"id"`
+	Name         string   `json:"name"`
+	Capabilities []string `json:"capabilities"` // patterns open on the account; empty: all
+	Limits       Limits   `json:"limits"`       // of all its keys together, for each mode
+	Members      []Member `json:"members"`
 	// KeepInputsDays is for how many days the requests of its new tasks are kept; 0: inputs are erased at the task's end.
 	KeepInputsDays int       `json:"keep_inputs_days"`
-	CreatedAt    Timestamp `json:"created_at"`
-	RequestID    string    `json:"request_id,omitempty"`
+	CreatedAt      Timestamp `json:"created_at"`
+	RequestID      string    `json:"request_id,omitempty"`
 }
 
 // Member is a person who may sign in.
