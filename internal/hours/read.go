@@ -34,6 +34,9 @@ func (s *Sums) Add(by *Sums) {
 // Ended returns how many tasks ended.
 func (s *Sums) Ended() int64 { return s.Succeeded + s.Failed + s.Canceled }
 
+// Attempts returns how many attempts ended.
+func (s *Sums) Attempts() int64 { return s.Succeeded + s.Failed + s.Rejected + s.Unknown }
+
 // Hour is the rows of an hour.
 type Hour struct {
 	Start    time.Time // UTC

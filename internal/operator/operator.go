@@ -62,6 +62,7 @@ type Operator struct {
 	ReloadFunc func(ctx context.Context) (api.Reload, error)
 
 	suppliers atomic.Pointer[[]api.SupplierStatus] // since a reload
+	budgets   keptConcerns
 }
 
 // SessionKey makes a test key of the default account that lives in the server's memory only.
