@@ -11,6 +11,9 @@ import (
 
 // Posted is the values of a page's form, by the wire names of its entries. Rows of objects stand under the names of
 // their members, such as input.messages.role, the first of each being the first row.
+//
+// A file has a text of its own where its place among other media counts, such as "file:fox.png image/png", and without
+// its bytes stands for itself.
 type Posted struct {
 	Texts map[string][]string
 	Files map[string][][]byte
@@ -34,20 +37,13 @@ func (p Posted) value(e Entry) any {
 		return list(p.attached(e, p.rows(e)))
 	}
 	var items []any
-	for _, raw := range p.Files[e.Wire()] {
-		if e.Field.Media && len(raw) > 0 {
-			items = append(items, Inline(raw))
+	if e.Field.Media {
+		for _, one := range p.media(e.Wire(), e.Kind == List) {
+			items = append(items, one.value)
 		}
-	}
-	for _, text := range p.Texts[e.Wire()] {
-		lines := []string{clean(text)}
-		if e.Kind == List {
-			lines = strings.Split(lines[0], "\n")
-		}
-		for _, line := range lines {
-			if strings.TrimSpace(line) != "" {
-				items = append(items, read(e, line))
-			}
+	} else {
+		for _, line := range p.lines(e.Wire(), e.Kind == List) {
+			items = append(items, read(e, line))
 		}
 	}
 	if e.Kind == List {
@@ -57,6 +53,23 @@ func (p Posted) value(e Entry) any {
 		return nil
 	}
 	return items[0]
+}
+
+// lines returns the texts of a name that aren't blank, the lines of each if they are wanted.
+func (p Posted) lines(name string, split bool) []string {
+	var lines []string
+	for _, text := range p.Texts[name] {
+		all := []string{clean(text)}
+		if split {
+			all = strings.Split(all[0], "\n")
+		}
+		for _, line := range all {
+			if strings.TrimSpace(line) != "" {
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines
 }
 
 // list returns nil for no items: an absent value, and no empty one.
@@ -91,52 +104,11 @@ func (p Posted) rows(e Entry) []any {
 	return rows
 }
 
-// attached adds the files to the last row, as parts of its content. A file of no kind that a message may have is left
-// for the schema to refuse, as a document.
-func (p Posted) attached(e Entry, rows []any) []any {
-	var parts []any
-	for _, raw := range p.Files[e.Attaches()] {
-		if len(raw) == 0 {
-			continue // the browser's word for no file
-		}
-		medium := Inline(raw)
-		part, kind := PartOf("", medium)
-		if kind == "" {
-			part = map[string]any{"type": "document", "document": medium}
-		}
-		parts = append(parts, part)
-	}
-	for _, text := range p.Texts[e.Attaches()] { // a file that went ahead: its artifact and its type
-		id, contentType, _ := strings.Cut(strings.TrimSpace(text), " ")
-		if part, kind := PartOf("", map[string]any{"content_type": contentType}); part != nil {
-			part[kind] = map[string]any{"artifact": id}
-			parts = append(parts, part)
-		}
-	}
-	if len(parts) == 0 {
-		return rows
-	}
-	into := Values{catalog.GroupInput: {}}
-	if len(rows) > 0 {
-		into[catalog.GroupInput][e.Path[0]] = rows
-	}
-	if _, err := into.Attach(e.Path[0], "", parts); err != nil { // rows are objects
-		return rows
-	}
-	rows, _ = into[catalog.GroupInput][e.Path[0]].([]any)
-	return rows
-}
-
 // read reads the value, or an item of it.
 func read(e Entry, text string) any {
 	trimmed := strings.TrimSpace(text)
 	_, notNumber := strconv.ParseFloat(trimmed, 64)
 	switch {
-	case e.Field.Media:
-		if value, ok := Reference(trimmed); ok {
-			return value
-		}
-		return map[string]any{"url": trimmed}
 	case e.Field.Type == "string":
 		return text
 	case !json.Valid([]byte(trimmed)):
@@ -170,57 +142,4 @@ func (e Entry) Members() []Entry {
 		all = append(all, Entry{Field: m, Path: append(slices.Clone(e.Path), m.Name), Kind: kindOf(m)})
 	}
 	return all
-}
-
-// Fill returns the texts that a form shows for a request's values. Media aren't among them.
-func Fill(fields []catalog.Field, input, parameters json.RawMessage) map[string][]string {
-	groups := map[string]any{}
-	for name, raw := range map[string]json.RawMessage{catalog.GroupInput: input, catalog.GroupParameters: parameters} {
-		var group any
-		if json.Unmarshal(raw, &group) == nil {
-			groups[name] = group
-		}
-	}
-	texts := map[string][]string{}
-	for _, e := range Entries(fields) {
-		value := at(groups[e.Field.Group], e.Path)
-		items, _ := value.([]any)
-		switch {
-		case value == nil, e.Field.Media:
-		case e.Rows():
-			for _, m := range e.Members() {
-				for _, row := range items {
-					texts[m.Wire()] = append(texts[m.Wire()], textOf(at(row, m.Path[len(e.Path):])))
-				}
-			}
-		case e.Kind == List:
-			lines := make([]string, len(items))
-			for i, item := range items {
-				lines[i] = textOf(item)
-			}
-			texts[e.Wire()] = []string{strings.Join(lines, "\n")}
-		default:
-			texts[e.Wire()] = []string{textOf(value)}
-		}
-	}
-	return texts
-}
-
-func at(value any, path []string) any {
-	for _, step := range path {
-		object, _ := value.(map[string]any)
-		value = object[step]
-	}
-	return value
-}
-
-func textOf(value any) string {
-	if text, ok := value.(string); ok {
-		return text
-	}
-	if value == nil {
-		return ""
-	}
-	raw, _ := json.Marshal(value) // it was read from JSON
-	return string(raw)
 }

@@ -75,6 +75,22 @@ func TestPosted(t *testing.T) {
 				`{"document":{"content_type":"text/plain","data":"bm90ZXM="},"type":"document"}],"role":"user"}]}}`,
 		},
 		{
+			"files and addresses in their order", "image.edit",
+			map[string][]string{"input.images": {"https://a.example/b.png", "file:c.png image/png", "art_1\nart_2", "file:d.pdf application/pdf", "file:"}},
+			map[string][][]byte{"input.images": {[]byte(pixel), []byte("%PDF-1.7")}, "input.mask": {[]byte(pixel)}},
+			`{"capability":"image.edit","input":{"images":[{"url":"https://a.example/b.png"},{"content_type":"image/png",` + data + `},{"artifact":"art_1"},` +
+				`{"artifact":"art_2"},{"content_type":"application/pdf","data":"JVBERi0xLjc="},{"content_type":"application/octet-stream","data":"file:"}],` +
+				`"mask":{"content_type":"image/png",` + data + `}}}`,
+		},
+		{
+			"files without their bytes", "text.chat",
+			map[string][]string{"input.messages.content": {"hi"}, "input.messages.files": {"file:a b.md text/markdown", "https://a.example/x image/*"}},
+			nil,
+			`{"capability":"text.chat","input":{"messages":[{"content":[{"text":"hi","type":"text"},` +
+				`{"document":{"content_type":"text/markdown","data":"file:a b.md"},"type":"document"},` +
+				`{"image":{"url":"https://a.example/x"},"type":"image"}]}]}}`,
+		},
+		{
 			"a file alone", "text.chat", nil,
 			map[string][][]byte{"input.messages.files": {[]byte(pixel)}},
 			`{"capability":"text.chat","input":{"messages":[{"content":[{"image":{"content_type":"image/png",` + data + `},"type":"image"}],"role":"user"}]}}`,

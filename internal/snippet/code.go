@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"unitask/internal/api"
+	"unitask/internal/form"
 )
 
 // inlineBytes is how much of base64 code shows; more stands for a file.
@@ -37,7 +38,13 @@ func shorten(value any) (cut bool) {
 		}
 	case map[string]any:
 		data, ok := v["data"].(string)
-		if _, typed := v["content_type"]; ok && typed && len(data) > inlineBytes {
+		_, typed := v["content_type"]
+		name, named := strings.CutPrefix(data, form.PrefixFile)
+		switch {
+		case ok && typed && named:
+			v["data"] = "BASE64 OF " + name
+			return true
+		case ok && typed && len(data) > inlineBytes:
 			v["data"] = standsFor
 			return true
 		}

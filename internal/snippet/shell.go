@@ -100,6 +100,9 @@ func plain(f catalog.Field, value any) (string, bool) {
 				return named, f.Media
 			}
 		}
+		if data, _ := v["data"].(string); f.Media && strings.HasPrefix(data, form.PrefixFile) {
+			return "@" + strings.TrimPrefix(data, form.PrefixFile), true
+		}
 		contentType, _ := v["content_type"].(string)
 		return "@FILE" + extension(contentType), f.Media
 	default:

@@ -174,6 +174,10 @@ func TestCommand(t *testing.T) {
 				`"authorization":{"person":"none"}}`,
 			``, `unitask run image.edit bluer images=https://a.example/x.png images=@FILE.jpg authorization.person=none`,
 		},
+		{
+			"image.edit", `{"prompt":"bluer","images":[{"data":"file:a fox.png","content_type":"image/png"}]}`, ``,
+			`unitask run image.edit bluer images="@a fox.png"`,
+		},
 		{"video.generate", `{"prompt":"waves","image":{"artifact":"art_1"}}`, `{"audio":true}`, `unitask run video.generate waves image=art_1 audio=true`},
 	} {
 		c, _ := directory.Get(catalog.Name(tt.capability))
@@ -208,10 +212,14 @@ func TestCommandAt(t *testing.T) {
 func TestShort(t *testing.T) {
 	long := strings.Repeat("A", 300)
 	req := request(t, map[string]any{
-		"prompt": long, "images": []any{map[string]any{"data": long, "content_type": "image/png"}, map[string]any{"data": "AAAA", "content_type": "image/png"}},
+		"prompt": long, "images": []any{
+			map[string]any{"data": long, "content_type": "image/png"},
+			map[string]any{"data": "AAAA", "content_type": "image/png"},
+			map[string]any{"data": "file:fox.png", "content_type": "image/png"},
+		},
 	}, nil)
 	got, cut, err := snippet.Short(req)
-	want := `{"images":[{"content_type":"image/png","data":"BASE64 OF THE FILE"},{"content_type":"image/png","data":"AAAA"}],"prompt":"` + long + `"}`
+	want := `{"images":[{"content_type":"image/png","data":"BASE64 OF THE FILE"},{"content_type":"image/png","data":"AAAA"},{"content_type":"image/png","data":"BASE64 OF fox.png"}],"prompt":"` + long + `"}`
 	if err != nil || !cut || string(got.Input) != want {
 		t.Errorf("cut %v, %v: %s", cut, err, got.Input)
 	}

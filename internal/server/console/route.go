@@ -38,6 +38,7 @@ func (c *Console) route() {
 		"POST /tasks/{task_id}/cancel":            c.handleTaskCancel,
 		"GET /trial":                              c.handleTrial,
 		"POST /trial/request":                     c.handleTrialRequest,
+		"POST /trial/show":                        c.handleTrialShow,
 		"GET /usage":                              c.handleUsage,
 		"GET /lookup":                             c.handleLookup,
 		"GET /suppliers":                          forOperators(c.handleSuppliers),
