@@ -47,7 +47,7 @@ func Show(fields []catalog.Field, request json.RawMessage) (texts map[string][]s
 		mine := map[string][]string{}
 		fill(mine, e, want)
 		rival := slices.ContainsFunc(e.Field.Excludes, func(name string) bool { return taken[e.Field.Group+"."+name] })
-		if want == nil || rival || !reflect.DeepEqual(plain(Posted{Texts: mine}.value(e)), want) {
+		if want == nil || rival || !holds(e, mine) || !reflect.DeepEqual(plain(Posted{Texts: mine}.value(e)), want) {
 			continue
 		}
 		maps.Copy(texts, mine)
@@ -63,6 +63,22 @@ func Show(fields []catalog.Field, request json.RawMessage) (texts map[string][]s
 		}
 	}
 	return texts, without(whole, made), nil
+}
+
+// holds reports whether the widget of an entry holds the texts as they are: a choice, the lines that a page's field has.
+func holds(e Entry, texts map[string][]string) bool {
+	for _, one := range append([]Entry{e}, e.Members()...) {
+		breaks := "\r" // browsers write it as \n
+		if one.Kind == Word || one.Kind == Number || one.Kind == Media {
+			breaks = "\r\n"
+		}
+		for _, text := range texts[one.Wire()] {
+			if strings.ContainsAny(text, breaks) || one.Kind == Choice && !slices.Contains(one.Choices(), text) && text != "" {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 var errNoObject = errors.New("must be an object")

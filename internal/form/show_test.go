@@ -89,6 +89,11 @@ func TestShow(t *testing.T) {
 			texts{"parameters.top_p": {"half"}, "parameters.temperature": {"[1]"}},
 			[]string{"input.prompt", "input.system", "parameters.seed", "parameters.stop"},
 		},
+		"values that a page has no room for": {
+			"text.chat", `{"capability":"text.chat","input":{"prompt":"a\rb","messages":[{"role":"judge","content":"x"}]},"parameters":{"reasoning":"deep","tool_choice":"a\nb"}}`,
+			texts{},
+			[]string{"input.messages", "input.prompt", "parameters.reasoning", "parameters.tool_choice"},
+		},
 		"fields that exclude each other": {
 			"text.chat", `{"capability":"text.chat","input":{"prompt":"x","messages":[{"role":"user","content":"y"}]}}`,
 			texts{"input.prompt": {"x"}},

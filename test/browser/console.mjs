@@ -139,7 +139,7 @@ const trials = new Map([
     await person.locator(".problem:visible").waitFor();
     assert((await page.locator("[data-problem]").innerText()).includes("AUTHORIZATION_REQUIRED"), "it isn't asked for an authorization");
     await judge(page, "a refusal");
-    await person.getByRole("combobox").selectOption("none");
+    await person.getByRole("radio", { name: "none" }).check();
     await runTrial(page);
     await drawn(page);
   }],
@@ -147,7 +147,7 @@ const trials = new Map([
     await open(page, "video.generate");
     await page.getByLabel("Prompt", { exact: false }).first().fill("Waves roll onto a pebble beach at dusk");
     await more(page);
-    await page.getByLabel("Duration seconds").fill("1");
+    await page.getByLabel("Duration seconds", { exact: true }).fill("1");
     await runTrial(page);
     const { width } = await plays(page.locator("#result video"));
     assert(width > 0, "the video has no picture");
@@ -192,7 +192,7 @@ async function refusals(page) {
   await page.getByRole("textbox", { name: "Prompt" }).fill("");
   await more(page);
   await page.getByLabel("Max output tokens").fill("many");
-  await page.getByLabel("Temperature").fill("7");
+  await page.getByLabel("Temperature", { exact: true }).fill("7");
   await more(page);
   await page.locator("[data-run]").click();
   await page.locator("[data-problem]:visible").waitFor();
@@ -200,7 +200,7 @@ async function refusals(page) {
   equal(problems.length, 3, `problems beside fields: ${problems.join("; ")}`);
   await judge(page, "fields with problems");
   await page.getByLabel("Max output tokens").fill("20");
-  await page.getByLabel("Temperature").fill("");
+  await page.getByLabel("Temperature", { exact: true }).fill("");
   await page.getByRole("textbox", { name: "Prompt" }).fill("@fail:CONTENT_POLICY_VIOLATION");
   await page.locator("[data-run]").click();
   await page.locator("#result .pill.failed").waitFor();

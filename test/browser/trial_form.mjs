@@ -74,11 +74,11 @@ export async function formTerms(page) {
   equal(await remarks(page), ["Messages, item 2, Content: must have at most 4000000 characters", "Temperature: must be at most 2"], "two fields");
   equal(await top(), "INVALID_REQUEST: metadata is not allowed.", "the top has what belongs to no field");
   await page.unroute("**/tasks");
-  await page.getByLabel("Temperature").fill("7");
+  await page.getByLabel("Temperature", { exact: true }).fill("7");
   equal(await remarks(page), ["Temperature: must be at most 2"], "one field");
   equal(await top(), "INVALID_REQUEST: see Temperature.", "the top names the field");
   await judge(page, "remarks in the form's words");
-  await page.getByLabel("Temperature").fill("");
+  await page.getByLabel("Temperature", { exact: true }).fill("");
   await page.route("**/tasks", (route) => route.fulfill({
     status: 429, json: {
       error: { code: "RATE_LIMIT_EXCEEDED", message: "the account's budget for this period doesn't cover the request", retryable: true, retry_after_seconds: 3600, details: [] },
@@ -98,7 +98,7 @@ export async function formTerms(page) {
   await trial(page, "video.generate");
   await page.getByLabel("Prompt").fill("");
   await page.getByLabel("Last image by address or artifact").fill("https://a.example/b.png");
-  await page.getByRole("combobox", { name: "Person" }).selectOption("none");
+  await page.getByRole("radio", { name: "none" }).check();
   equal(await remarks(page), ["Prompt: is required, unless Image is given", "Image: is required with Last image"], "fields that need each other");
 }
 
@@ -110,7 +110,7 @@ export async function largeFiles(page) {
   const small = { name: "small.png", mimeType: "image/png", buffer: png };
   await trial(page, "image.edit");
   await page.getByRole("textbox", { name: "Prompt" }).first().fill("bluer");
-  await page.getByRole("combobox", { name: "Person" }).selectOption("none");
+  await page.getByRole("radio", { name: "none" }).check();
   await page.locator('input[type=file][name="input.images"]').setInputFiles([large, small]);
   const puts = [];
   let shown = false;
@@ -128,7 +128,7 @@ export async function largeFiles(page) {
   equal(puts, ranges, "the requests with bytes");
   equal(shown, true, "the bar is there while a file goes ahead");
   equal(await page.locator("progress[data-sending]").isVisible(), false, "the bar once it has gone");
-  equal(input.images.map((image) => Object.keys(image).sort().join()), ["content_type,data", "artifact"], "the images");
+  equal(input.images.map((image) => Object.keys(image).sort().join()), ["artifact", "content_type,data"], "the images");
   await page.unroute("**/uploads/art_*");
   await trial(page, "text.chat");
   await page.getByRole("radio", { name: "Messages" }).check();

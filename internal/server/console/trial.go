@@ -24,6 +24,7 @@ type trialView struct {
 	Snippets     []code
 	Tasks        string // the address of the script's requests
 	Uploads      string // that of its large files
+	Estimates    string // that of prices, "" if it is free
 }
 
 // choice is a capability to choose.
@@ -46,6 +47,9 @@ func (c *Console) handleTrial(x exchange) error {
 	}
 	offers := c.gateway.Capabilities(callerOf(x.visitor, mode))
 	v := trialView{Mode: mode, Tasks: c.path("/api/" + string(mode) + "/tasks"), Uploads: c.path("/api/" + string(mode) + "/uploads")}
+	if mode == task.Live {
+		v.Estimates = c.path("/api/live/estimates")
+	}
 	name := catalog.Name(x.r.URL.Query().Get("capability"))
 	at := slices.IndexFunc(offers, func(o gateway.Offer) bool { return o.Capability.Name == cmp.Or(name, "text.chat") })
 	if at < 0 && (name == "" || x.r.URL.Query().Has("mode")) {

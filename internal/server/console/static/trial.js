@@ -1,11 +1,24 @@
 // Makes the trial's form work: what it is made of stands in modules of its own.
 
+import { startChooser } from "./trial_chooser.js";
 import { form, startForm } from "./trial_form.js";
+import { startJSON } from "./trial_json.js";
+import { startSliders } from "./trial_number.js";
+import { preview, startPreviews } from "./trial_preview.js";
+import { startPrice } from "./trial_price.js";
 import { startRun } from "./trial_run.js";
+import { startShare } from "./trial_share.js";
 import { startSnippets } from "./trial_snippets.js";
 
 if (form) {
+  startChooser(document.querySelector("[data-chooser]"));
   startForm();
+  startSliders(form);
   startSnippets();
+  startPrice();
+  startJSON();
+  startPreviews();
   startRun();
+  startShare();
+  preview();
 }

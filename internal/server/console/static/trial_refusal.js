@@ -1,11 +1,9 @@
 // What is said about a form: each row of a refusal at the field that it is about, in the form's words.
 
 import { copyButton } from "./parts.js";
-import { form } from "./trial_form.js";
+import { exactTitle, form } from "./trial_form.js";
+import { showFields } from "./trial_json.js";
 import { reset } from "./trial_result.js";
-
-const titles = new Map(); // what the form calls each field and object
-form?.querySelectorAll("[data-wire], [data-object]").forEach(({ dataset }) => titles.set(dataset.wire ?? dataset.object, dataset.title));
 
 // clear takes back what was said.
 export function clear() {
@@ -29,7 +27,8 @@ export function refused(problem, again) {
     field.closest("details")?.setAttribute("open", "");
   }
   const [first] = wrong.keys();
-  first?.querySelector("input, select, textarea").focus();
+  if (first) showFields();
+  first?.querySelector("input:not([type=range]), select, textarea").focus();
   reset(); // what an earlier request made isn't this one's
   const later = error.retry_after_seconds ? ` Try again in ${waitOf(error.retry_after_seconds)}.` : "";
   const what = loose.join("; ") || `see ${[...wrong.keys()].map((field) => field.dataset.title).join(", ")}`;
@@ -48,9 +47,9 @@ function remark(field, { field: name, message }) {
 // spoken puts the form's titles in the place of the API's names: of whole ones, and after "unless" and "with" and within
 // JSON of those beside or below the field that the message is about.
 function spoken(message, about = "") {
-  const near = (name) => titles.get(`${about}.${name}`) ?? titles.get(about.replace(/[^.]*$/, name));
+  const near = (name) => exactTitle(`${about}.${name}`) ?? exactTitle(about.replace(/[^.]*$/, name));
   return message
-    .replace(/\b(?:input|parameters)(?:\.\w+)+/g, (name) => titles.get(name) ?? name)
+    .replace(/\b(?:input|parameters)(?:\.\w+)+/g, (name) => exactTitle(name) ?? name)
     .replace(/\b(?:unless|with) .*/, (names) => names.replace(/\w+/g, (name) => near(name) ?? name))
     .replace(/\{("\w+":[^{}]*)\}/g, (_, pairs) => pairs.replace(/(,?)"(\w+)":/g, (_, comma, name) => `${comma && ", "}${near(name) ?? name} `))
     .replace(/"(\w+)"/g, (word, name) => near(name) ?? word);
@@ -91,7 +90,7 @@ export function mark(field, remarks) {
   const problem = field.querySelector(".problem");
   problem.replaceChildren(...remarks.map((remark) => Object.assign(document.createElement("p"), { textContent: remark })));
   problem.hidden = remarks.length === 0;
-  for (const control of field.querySelectorAll("input, select, textarea")) {
+  for (const control of field.querySelectorAll("[role=radiogroup], input:not([type=radio], [type=range]), select, textarea")) {
     if (remarks.length > 0) control.setAttribute("aria-invalid", "true");
     else control.removeAttribute("aria-invalid");
   }

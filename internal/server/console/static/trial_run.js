@@ -2,7 +2,8 @@
 // Idempotency-Key. The answer is followed as a stream; the finished result is the one that the task's page shows.
 
 import { events } from "./events.js";
-import { form, readForm } from "./trial_form.js";
+import { form, missing, readForm } from "./trial_form.js";
+import { settled } from "./trial_json.js";
 import { clear, ended, mark, refused, say } from "./trial_refusal.js";
 import { progress, show, stream } from "./trial_result.js";
 import { showSnippets } from "./trial_snippets.js";
@@ -23,10 +24,20 @@ export function startRun() {
     event.preventDefault();
     busily(run);
   });
+  // Control and Enter run it from anywhere on the page, but for a list that is open.
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing || event.target.closest?.("dialog, .chooser")) return;
+    event.preventDefault();
+    form.requestSubmit();
+  });
+  const keys = form.querySelector("[data-keys]");
+  keys.hidden = false;
+  keys.textContent = /Mac|iP(hone|ad)/.test(navigator.platform) ? "⌘ Enter" : "Ctrl + Enter";
 }
 
 async function run() {
   clear();
+  if (!(await settled()) || incomplete()) return;
   const data = readForm();
   try {
     await sendAhead(data, form.dataset.uploads, sending);
@@ -102,6 +113,14 @@ function retrier(work) {
     await work();
   }));
   return button;
+}
+
+// incomplete says which files the form has by name alone.
+function incomplete() {
+  const all = missing();
+  for (const { zone, name } of all) mark(zone.at.closest("[data-wire]"), [`${zone.title}: ${name} is missing: choose it again or remove it`]);
+  all[0]?.zone.input.focus();
+  return all.length > 0;
 }
 
 // tooLarge keeps from the service what it would break off in the middle.

@@ -21,12 +21,14 @@ export async function sendAhead(data, uploads, onProgress) {
   for (const name of new Set(data.keys())) {
     const values = data.getAll(name);
     if (!values.some(large)) continue;
-    data.delete(name);
+    const sent = [];
     for (const value of values) {
       const upload = large(value) ? await send(value, uploads, onProgress) : null;
-      if (!upload) data.append(name, value);
-      else data.append(name, name.endsWith(".files") ? `${upload.artifact} ${upload.content_type}` : upload.artifact);
+      if (upload && String(sent.at(-1)).startsWith("file:")) sent.pop(); // the text that stood for it
+      sent.push(upload ? (name.endsWith(".files") ? `${upload.artifact} ${upload.content_type}` : upload.artifact) : value);
     }
+    data.delete(name);
+    for (const value of sent) data.append(name, value);
   }
 }
 

@@ -1,0 +1,33 @@
+// Asks what the form's request is, without running it, whenever the form changes. No file's bytes are sent for it.
+
+import { form, readForm } from "./trial_form.js";
+
+// previews tells of each answer, as the detail of a "preview": { json, snippets }.
+export const previews = new EventTarget();
+
+let asked = 0;
+let waiting;
+
+export function startPreviews() {
+  form.addEventListener("input", soon);
+  form.addEventListener("change", soon);
+}
+
+function soon() {
+  clearTimeout(waiting);
+  waiting = setTimeout(preview, 300);
+}
+
+// preview asks at once, and returns the answer, undefined without one or where the form has changed meanwhile.
+export async function preview() {
+  clearTimeout(waiting);
+  const mine = ++asked;
+  const data = readForm({ names: true });
+  data.set("preview", "yes");
+  const answer = await fetch(form.action, { method: "POST", body: data }).catch(() => null);
+  if (!answer?.ok) return undefined;
+  const detail = await answer.json();
+  if (mine !== asked) return undefined;
+  previews.dispatchEvent(new CustomEvent("preview", { detail }));
+  return detail;
+}
