@@ -198,12 +198,13 @@ async function sharing(page, context) {
   await page.goto(address);
   await page.locator("[data-note]").filter({ hasText: "Missing: a fox.png." }).waitFor();
   equal(await page.getByRole("textbox", { name: "Prompt" }).first().inputValue(), "Make it <b>blue</b> – bitte", "the prompt");
-  equal(await page.getByRole("radio", { name: "none" }).isChecked(), true, "a choice");
+  equal(await page.getByRole("radio", { name: "none" }).isChecked(), false, "a word about people from somebody else");
   await judge(page, "a form from an address");
   await look(page, "opened");
   await page.keyboard.press("Control+Enter");
   await page.getByText("Images: a fox.png is missing: choose it again or remove it").waitFor();
   await give(page.locator('[data-wire="input.images"] .drop'), "drop", file("a fox.png"));
+  await page.getByRole("radio", { name: "none" }).check();
   equal((await ran(page)).input.images.length, 1, "the images");
   equal(sent.filter((one) => one.includes("request=")), [], "requests with the form in their address");
   equal(sent.filter((one) => one.endsWith("/tasks")).length, 1, "tasks that were made");
@@ -246,6 +247,9 @@ async function looks(page) {
       const button = page.locator("[data-run]");
       assert(await button.evaluate((e) => e.getBoundingClientRect().bottom <= innerHeight && e.getBoundingClientRect().top >= 0), `the button is out of sight: ${name}`);
       await look(page, `${capability}-more-${name}`);
+      if (name !== "narrow" || capability !== "text.chat") continue;
+      await ran(page);
+      assert(await page.locator("#result").evaluate((e) => e.getBoundingClientRect().top < innerHeight * 0.75), "the result of a run is out of sight");
     }
   }
 }

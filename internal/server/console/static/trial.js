@@ -6,7 +6,7 @@ import { startJSON } from "./trial_json.js";
 import { startSliders } from "./trial_number.js";
 import { preview, startPreviews } from "./trial_preview.js";
 import { startPrice } from "./trial_price.js";
-import { startRun } from "./trial_run.js";
+import { runs, startRun } from "./trial_run.js";
 import { startShare } from "./trial_share.js";
 import { startSnippets } from "./trial_snippets.js";
 
@@ -21,4 +21,5 @@ if (form) {
   startRun();
   startShare();
   preview();
+  runs.addEventListener("start", () => { if (matchMedia("(max-width: 900px)").matches) document.getElementById("result").scrollIntoView(); });
 }

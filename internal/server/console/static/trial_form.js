@@ -7,19 +7,23 @@ export const form = document.getElementById("trial");
 const titles = new Map(); // what the form calls each field and object
 form?.querySelectorAll("[data-wire], [data-object]").forEach(({ dataset }) => titles.set(dataset.wire ?? dataset.object, dataset.title));
 
-// titleOf returns what the form calls a value, by its wire name or that of what it belongs to.
-export function titleOf(name) {
-  for (let at = name; at; at = at.includes(".") ? at.replace(/\.[^.]*$/, "") : "") if (titles.has(at)) return titles.get(at);
-  return undefined;
-}
+// titleOf returns what the form calls a field or an object, undefined where it has no such one.
+export const titleOf = (wire) => titles.get(wire);
 
-// exactTitle is titleOf of the value alone.
-export const exactTitle = (name) => titles.get(name);
+// fieldOf returns the wire name of the field that a value is in, "" without one.
+function fieldOf(name) {
+  let at = name;
+  while (at && !form.querySelector(`[data-wire="${CSS.escape(at)}"]`)) at = at.slice(0, Math.max(0, at.lastIndexOf(".")));
+  return at;
+}
 
 // changed is called whenever the form is another one than before without an event that says so.
 const changed = () => form.dispatchEvent(new Event("change"));
 
+const person = "input.authorization.person"; // the word about people in media
+
 let zones = [];
+let fills = 0;
 
 // startForm gives the form what a page without scripts hasn't.
 export function startForm() {
@@ -35,8 +39,8 @@ export function startForm() {
     rows.addEventListener("click", ({ target }) => { if (target.matches("[data-remove]")) removeRow(target.closest("[data-rows] > *")); });
     removable(rows);
   });
-  const kept = form.querySelector("[data-kept]");
-  kept.querySelector("button").addEventListener("click", () => {
+  keep("", []); // a browser may bring back the value of an earlier page
+  form.querySelector("[data-kept] button").addEventListener("click", () => {
     keep("", []);
     form.querySelector("[data-run]").focus();
     changed();
@@ -60,7 +64,9 @@ export const fileBytes = () => zones.filter((zone) => !zone.disabled).reduce((su
 // fillForm makes the form say a request: an object, or JSON, whose numbers stay as they are written then. Files stand in
 // it by their names. It runs nothing. The answer has the problem that the service sees, as its errors have it; or the
 // names of missing files. A request of another capability opens its own form, or with stay is named in the answer.
-export async function fillForm(request, { stay } = {}) {
+// The word about people isn't taken from somebody else's request.
+export async function fillForm(request, { stay, foreign } = {}) {
+  const mine = ++fills;
   const text = typeof request === "string" ? request : JSON.stringify(request);
   const data = new FormData();
   data.set("mode", form.elements.namedItem("mode").value);
@@ -74,6 +80,8 @@ export async function fillForm(request, { stay } = {}) {
     if (!stay) location.assign(elsewhere.address);
     return { elsewhere };
   }
+  if (mine !== fills) return { overtaken: true };
+  if (foreign) delete body.texts[person];
   put(body);
   changed();
   return { missing: missing().map(({ name }) => name) };
@@ -131,7 +139,7 @@ function keep(rest, names) {
   form.elements.namedItem("rest").value = rest;
   const kept = form.querySelector("[data-kept]");
   kept.hidden = names.length === 0;
-  const said = new Set(names.map((name) => (exactTitle(name) ?? titleOf(name) ? `${titleOf(name)} (${name})` : name)));
+  const said = new Set(names.map((name) => titleOf(fieldOf(name)) ?? name));
   kept.firstElementChild.textContent = `This form doesn't show, but sends: ${[...said].join(", ")}.`;
 }
 

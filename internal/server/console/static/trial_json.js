@@ -30,8 +30,8 @@ export async function settle() {
   clearTimeout(waiting);
   if (!edited) return true;
   const said = text.value;
-  const { problem, elsewhere } = await fillForm(said, { stay: true });
-  if (text.value !== said) return false; // a later change is on its way
+  const { problem, elsewhere, overtaken } = await fillForm(said, { stay: true });
+  if (overtaken || text.value !== said) return false; // a later change is on its way
   edited = Boolean(problem ?? elsewhere);
   complain(problem ? problem.error.message.replace(/^request /, "The request ") : "", elsewhere);
   return !edited;

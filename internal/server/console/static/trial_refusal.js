@@ -1,7 +1,7 @@
 // What is said about a form: each row of a refusal at the field that it is about, in the form's words.
 
 import { copyButton } from "./parts.js";
-import { exactTitle, form } from "./trial_form.js";
+import { titleOf, form } from "./trial_form.js";
 import { showFields } from "./trial_json.js";
 import { reset } from "./trial_result.js";
 
@@ -47,9 +47,9 @@ function remark(field, { field: name, message }) {
 // spoken puts the form's titles in the place of the API's names: of whole ones, and after "unless" and "with" and within
 // JSON of those beside or below the field that the message is about.
 function spoken(message, about = "") {
-  const near = (name) => exactTitle(`${about}.${name}`) ?? exactTitle(about.replace(/[^.]*$/, name));
+  const near = (name) => titleOf(`${about}.${name}`) ?? titleOf(about.replace(/[^.]*$/, name));
   return message
-    .replace(/\b(?:input|parameters)(?:\.\w+)+/g, (name) => exactTitle(name) ?? name)
+    .replace(/\b(?:input|parameters)(?:\.\w+)+/g, (name) => titleOf(name) ?? name)
     .replace(/\b(?:unless|with) .*/, (names) => names.replace(/\w+/g, (name) => near(name) ?? name))
     .replace(/\{("\w+":[^{}]*)\}/g, (_, pairs) => pairs.replace(/(,?)"(\w+)":/g, (_, comma, name) => `${comma && ", "}${near(name) ?? name} `))
     .replace(/"(\w+)"/g, (word, name) => near(name) ?? word);

@@ -58,10 +58,11 @@ async function open() {
   } catch {
     return say("The address holds no request that can be read. It may have been cut off.");
   }
-  const { problem, missing: files } = await fillForm(text);
+  const { problem, missing: files } = await fillForm(text, { foreign: true });
   if (problem) return say(`The address holds no request that the form can show: ${problem.error.message}.`);
   const lack = files?.length > 0 ? ` Missing: ${files.join(", ")}.` : "";
-  say(`The form is filled from the address. It runs when you say so.${lack}`);
+  const word = form.querySelector('[data-wire="input.authorization.person"]') ? " Your word about people isn't in it." : "";
+  say(`The form is filled from the address. It runs when you say so.${word}${lack}`);
 }
 
 function kept() {
