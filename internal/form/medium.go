@@ -59,7 +59,7 @@ func readMedium(text string) medium {
 	return medium{value: map[string]any{"url": text}}
 }
 
-// mediumText returns the text that readMedium reads as the medium; "" if there is none.
+// mediumText returns the text that readMedium reads as the medium; "" without one.
 func mediumText(value any) string {
 	m, _ := value.(map[string]any)
 	for _, member := range []string{"url", "artifact"} {
@@ -79,7 +79,7 @@ func mediumText(value any) string {
 // for the schema to refuse, as a document.
 func (p Posted) attached(e Entry, rows []any) []any {
 	texts := Posted{Texts: map[string][]string{}, Files: p.Files}
-	var types []string // of what is named
+	var types []string // of the named ones
 	for _, line := range p.lines(e.Attaches(), true) {
 		text, contentType := line, ""
 		if !strings.HasPrefix(line, PrefixFile) {

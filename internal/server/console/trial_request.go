@@ -25,7 +25,7 @@ type trialRequest struct {
 type trialShown struct {
 	Capability string              `json:"capability"`
 	Texts      map[string][]string `json:"texts"`
-	Rest       string              `json:"rest"`  // that the form doesn't show, as JSON, whose numbers a browser would round; "" for none
+	Rest       string              `json:"rest"`  // that the form doesn't show, as JSON, whose numbers a browser would round; "" without any
 	Names      []string            `json:"names"` // of the values in the rest
 	RequestID  string              `json:"request_id"`
 }
@@ -100,7 +100,7 @@ func (c *Console) offered(x exchange, p posted, name string) ([]catalog.Field, e
 	return nil, fault.Invalid("capability", "names none that is callable here")
 }
 
-// withRest returns the body of a request, with what the form of it doesn't show.
+// withRest returns the body of a request, and the rest that its form doesn't show.
 func withRest(req api.CreateRequest, rest string) (json.RawMessage, error) {
 	raw, err := json.Marshal(req)
 	if err != nil || rest == "" {
@@ -157,7 +157,7 @@ func (c *Console) trialShow(x exchange) (trialShown, error) {
 		return trialShown{}, fault.Invalid("request", err.Error())
 	}
 	shown := trialShown{
-		Capability: named.Capability, Texts: texts, Names: append([]string{}, form.Names(rest)...), // null for none isn't a list
+		Capability: named.Capability, Texts: texts, Names: append([]string{}, form.Names(rest)...), // a list, never null
 		RequestID: x.Header().Get(api.HeaderRequestID),
 	}
 	if len(rest) > 0 {
