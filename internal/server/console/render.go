@@ -13,6 +13,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/fault"
 	"unitask/internal/operator"
+	"unitask/internal/task"
 )
 
 //go:embed templates/*.html
@@ -37,6 +38,14 @@ type page struct {
 
 // Operator reports whether the visitor is one.
 func (p page) Operator() bool { return p.Visitor != nil && operates(*p.Visitor) }
+
+// Person is an id of whoever signed in, under which a browser keeps what is theirs alone; "" without anybody.
+func (p page) Person() string {
+	if p.Visitor == nil {
+		return ""
+	}
+	return p.Visitor.Key(task.Test).ID
+}
 
 // loadPages parses every page with the layout. The address of a file carries its sum.
 func loadPages(f files, base string, now func() time.Time) (pages, error) {

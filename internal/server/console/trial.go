@@ -22,7 +22,8 @@ type trialView struct {
 	Chosen       api.Capability // its Name is "" if no capability is open in this mode
 	Shown, Rest  []group
 	Snippets     []code
-	Tasks        string // the address of the script's requests
+	API          string // the address of the script's requests, before their mode
+	Tasks        string // that of the mode's
 	Uploads      string // that of its large files
 	Estimates    string // that of prices, "" if it is free
 }
@@ -46,7 +47,7 @@ func (c *Console) handleTrial(x exchange) error {
 		return fault.Invalid("mode", "must be live or test")
 	}
 	offers := c.gateway.Capabilities(callerOf(x.visitor, mode))
-	v := trialView{Mode: mode, Tasks: c.path("/api/" + string(mode) + "/tasks"), Uploads: c.path("/api/" + string(mode) + "/uploads")}
+	v := trialView{Mode: mode, API: c.path("/api/"), Tasks: c.path("/api/" + string(mode) + "/tasks"), Uploads: c.path("/api/" + string(mode) + "/uploads")}
 	if mode == task.Live {
 		v.Estimates = c.path("/api/live/estimates")
 	}

@@ -33,6 +33,15 @@ function poll(seconds) {
   setInterval(() => { if (!document.hidden) refresh().catch(() => {}); }, seconds * 1000);
 }
 
+// Signing out takes along what this browser keeps of the person, but waits for no browser that doesn't answer.
+const out = document.querySelector("form[data-person]");
+out?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const forgotten = import("./runs_store.js").then(({ forget }) => forget(out.dataset.person));
+  const enough = new Promise((resolve) => { setTimeout(resolve, 3000); });
+  Promise.race([forgotten, enough]).catch(() => {}).then(() => out.submit());
+});
+
 // What was done is said once: not again where the page is read anew.
 const here = new URL(location.href);
 if (here.searchParams.has("done")) {

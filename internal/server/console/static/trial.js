@@ -2,6 +2,7 @@
 
 import { startChooser } from "./trial_chooser.js";
 import { form, startForm } from "./trial_form.js";
+import { startRuns } from "./runs.js";
 import { startJSON } from "./trial_json.js";
 import { startSliders } from "./trial_number.js";
 import { preview, startPreviews } from "./trial_preview.js";
@@ -21,5 +22,6 @@ if (form) {
   startRun();
   startShare();
   preview();
+  startRuns();
   runs.addEventListener("start", () => { if (matchMedia("(max-width: 900px)").matches) document.getElementById("result").scrollIntoView(); });
 }

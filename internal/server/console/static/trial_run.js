@@ -1,22 +1,22 @@
 // Runs a trial: the form becomes the body of a creation, which goes to the API's own handler under a fresh
-// Idempotency-Key. The answer is followed as a stream; the finished result is the one that the task's page shows.
+// Idempotency-Key. The finished result is the one that the task's page shows.
 
-import { events } from "./events.js";
+import { unanswered } from "./runs_kept.js";
 import { form, missing, readForm } from "./trial_form.js";
 import { settled } from "./trial_json.js";
 import { clear, ended, mark, refused, say } from "./trial_refusal.js";
 import { progress, show, stream } from "./trial_result.js";
+import { leave, newRun, resume, send } from "./trial_send.js";
 import { showSnippets } from "./trial_snippets.js";
 import { Refused, sendAhead } from "./upload.js";
 
-// runs tells of each run that became a task: "start" with { task, request } once the service has it, and "end" with
-// { task, request } once it is finished, as details of the events.
+// runs tells of runs by events: "show" with { run } before one is shown; "start" with { task, request, run } once the service
+// has it, and "end" with the same once it is finished.
 export const runs = new EventTarget();
 
-const tell = (name, task, { body }) => runs.dispatchEvent(new CustomEvent(name, { detail: { task, request: JSON.parse(body) } }));
-
 const formBytes = 15 << 20;
-let attempt; // the last request. Until it is settled, it is sent again under its own key, and is the same task.
+let attempt; // the last run. Until it is settled, the same request is sent again under its key, and is the same task.
+let shown; // the run that stands in the place of results
 
 // startRun runs the form.
 export function startRun() {
@@ -35,27 +35,75 @@ export function startRun() {
   keys.textContent = /Mac|iP(hone|ad)/.test(navigator.platform) ? "⌘ Enter" : "Ctrl + Enter";
 }
 
+// viewOf shows a run in the place of results, for as long as no other one is shown there.
+function viewOf(run) {
+  leaveShown();
+  shown = run;
+  runs.dispatchEvent(new CustomEvent("show", { detail: { run } }));
+  const mine = (work) => (...all) => (shown === run ? work(...all) : undefined);
+  const tell = (name) => (task) => runs.dispatchEvent(new CustomEvent(name, { detail: { task, request: run.request, run } }));
+  return {
+    show: mine((task, { text, again } = {}) => show(task, { text, again: again && retrier(again) })),
+    stream: mine(stream), progress: mine(progress), ended: mine(ended), start: mine(tell("start")), end: mine(tell("end")),
+    refused: mine((problem, again) => refused(problem, again && retrier(again))),
+    lost: mine(({ id }) => location.assign(form.dataset.pages + id)),
+  };
+}
+
+// leaveShown stops following the run that is shown. Its task goes on.
+export function leaveShown() {
+  if (shown) leave(shown);
+  shown = undefined;
+}
+
+// go sends a run and shows what comes of it.
+export function go(run) {
+  attempt = run;
+  return send(run, viewOf(run));
+}
+
+// goBack shows a run that has a task, and follows it; it reports whether the task is still there.
+export function goBack(run) {
+  attempt = run;
+  return resume(run, viewOf(run));
+}
+
 async function run() {
   clear();
-  if (!(await settled()) || incomplete()) return;
+  const read = await readRequest(run);
+  if (!read) return;
+  const body = JSON.stringify(read.request);
+  if (attempt?.body === body && !attempt.settled) return go(attempt);
+  return go({ ...newRun(read.request, read), ...await unanswered(body, read.mode) });
+}
+
+// readRequest returns the form's request, and its files; undefined if it is refused, which is said. again is done should
+// the refusal pass.
+export async function readRequest(again) {
+  if (!(await settled()) || incomplete()) return undefined;
   const data = readForm();
+  const pictures = [...data.values()].filter((value) => value instanceof File && value.size > 0);
   try {
     await sendAhead(data, form.dataset.uploads, sending);
   } catch (problem) {
     if (!(problem instanceof Refused)) throw problem;
-    return problem.status === 401 ? ended() : await refusal(problem.problem, run);
+    return problem.status === 401 ? ended() : refused(problem.problem, retrier(again));
   } finally {
     form.querySelector("[data-sending]").hidden = true;
   }
-  if (tooLarge(data)) return;
+  if (tooLarge(data)) return undefined;
   const read = await fetch(form.action, { method: "POST", body: data });
   if (read.status === 401) return ended();
-  if (!read.ok) return refusal(await read.json().catch(() => ({})), run);
+  if (!read.ok) return refused(await read.json().catch(() => ({})), retrier(again));
   const { request, snippets } = await read.json();
   showSnippets(snippets);
-  const body = JSON.stringify(request);
-  if (attempt?.body !== body || attempt.settled) attempt = { body, key: crypto.randomUUID?.() ?? `trial-${Date.now()}-${Math.random()}` };
-  await send(attempt);
+  return { request, pictures, names: namesOf(data), mode: data.get("mode") };
+}
+
+// namesOf returns the names of the files that a form's values hold themselves, by the fields' names.
+function namesOf(data) {
+  const files = (name) => data.getAll(name).filter((value) => value instanceof File && value.size > 0);
+  return Object.fromEntries([...new Set(data.keys())].map((name) => [name, files(name).map((file) => file.name)]));
 }
 
 // sending shows how much of a file has gone ahead.
@@ -64,44 +112,20 @@ function sending(sent, all) {
   Object.assign(bar, { hidden: false, value: sent, max: all });
 }
 
-// send sends a request, maybe again.
-async function send(which) {
-  attempt = which;
-  const answer = await fetch(form.dataset.tasks, {
-    method: "POST",
-    headers: { "Content-Type": "application/json", "Idempotency-Key": attempt.key, Accept: "text/event-stream", Prefer: "wait=0" },
-    body: attempt.body,
-  });
-  if (answer.status === 401) return ended();
-  if (!answer.headers.get("Content-Type")?.startsWith("text/event-stream")) {
-    const problem = await answer.json();
-    attempt.settled = !problem.error?.retryable;
-    return await refusal(problem, () => send(which));
-  }
-  attempt.settled = true;
-  await follow(answer, which);
-}
+let turn = 0; // of what is done
 
-// refusal shows an answer that is an error: that of a task which is there, or one about the form.
-function refusal(problem, work) {
-  if (problem.task_id) return show({ id: problem.task_id }, { again: againOf(attempt) });
-  return refused(problem, retrier(work));
-}
-
-// againOf returns the button that sends a request again, undefined once that is settled.
-const againOf = (which) => (which && !which.settled ? retrier(() => send(which)) : undefined);
-
-// busily does one thing at a time, and says where it can't be done.
-async function busily(work) {
+// busily does one thing at a time, maybe instead of the one that is done now, and says where it can't be done.
+export async function busily(work, { instead } = {}) {
   const button = form.querySelector("[data-run]");
-  if (button.disabled) return;
+  if (button.disabled && !instead) return;
+  const mine = ++turn;
   button.disabled = true;
   try {
     await work();
   } catch {
-    say("The service can't be reached. Run it again: what was sent runs only once.", { focus: true });
+    if (mine === turn) say("The service can't be reached. Run it again: what was sent runs only once.", { focus: true });
   } finally {
-    button.disabled = false;
+    if (mine === turn) button.disabled = false;
   }
 }
 
@@ -133,33 +157,4 @@ function tooLarge(data) {
   mark(field, [`${field.dataset.title}: is too large to be sent from here: give its address, or send it by "unitask upload" and give the artifact's id`]);
   largest.focus();
   return true;
-}
-
-// follow shows a task as it goes on. A stream that breaks off is taken up where the task stands.
-async function follow(answer, which) {
-  let task;
-  let text = "";
-  for (let tries = 0; tries < 5; tries++) {
-    for await (const { name, data } of events(answer.body)) {
-      if (name === "delta") {
-        text += data.text ?? ""; // or a piece of thoughts, or of a tool call
-        stream(text);
-        continue;
-      }
-      if (!task) tell("start", data, which);
-      if (task?.state !== data.state && !data.finished_at) await show(data, { text });
-      task = data;
-      progress(task);
-      if (task.finished_at) {
-        which.settled = !task.error?.retryable;
-        tell("end", task, which);
-        return show(task, { again: againOf(which) });
-      }
-    }
-    if (!task) break;
-    text = "";
-    answer = await fetch(`${form.dataset.tasks}/${task.id}`, { headers: { Accept: "text/event-stream" } });
-    if (!answer.ok) break;
-  }
-  if (task) location.assign(form.dataset.pages + task.id);
 }

@@ -1,0 +1,188 @@
+// What can be done with the runs that this browser remembers: to look at one again, to run one again, and to go
+// on with those that a page had begun which was left.
+
+import { all, bodyOf, changes, clear, gone, isOpen, kept, moved } from "./runs_kept.js";
+import { ask, price, showList, startList } from "./runs_list.js";
+import { form } from "./trial_form.js";
+import { clear as unsay, say } from "./trial_refusal.js";
+import { busily, go, goBack, runs } from "./trial_run.js";
+import { create, isHeld, keepRefusal, newRun, readTask } from "./trial_send.js";
+
+const pollEvery = 5_000; // ms between looks at tasks that another page, or none, follows
+const page = Object.fromEntries(["capability", "mode"].map((name) => [name, form?.elements.namedItem(name).value]));
+let here = new Set(); // the keys of the runs that this page shows
+
+// startRuns lists the runs and goes on where a page was left.
+export function startRuns() {
+  startList({ render, act, forget: clear });
+  changes.addEventListener("change", render);
+  runs.addEventListener("show", ({ detail: { run } }) => hold([run]));
+  runs.addEventListener("start", ({ detail: { run } }) => hold([run]));
+  setInterval(() => { if (!document.hidden) look(); }, pollEvery);
+  return Promise.all([render(), busily(goOn)]);
+}
+
+const render = async () => showList(await all(), { kept: await kept(), here });
+
+// hold says which runs are shown here, in this tab and in the page's address, so that another reading of the page finds them.
+export function hold(shown) {
+  here = new Set(shown.map(({ key }) => key));
+  remember(spots.here, [...here]);
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  const tasks = shown.map(({ task }) => task).filter(Boolean);
+  if (tasks.length > 0) fragment.set("task", tasks.join("."));
+  else fragment.delete("task");
+  history.replaceState(history.state, "", `${location.pathname}${location.search}${fragment.size > 0 ? `#${fragment}` : ""}`);
+  render();
+}
+
+const named = () => new URLSearchParams(location.hash.slice(1)).get("task")?.split(".").filter((id) => /^\w+$/.test(id)) ?? [];
+
+// The session's storage is this tab's, and lasts as long.
+
+const spots = { here: "unitask-runs-here", next: "unitask-runs-next" };
+
+function remember(spot, value) {
+  try {
+    sessionStorage.setItem(spot, JSON.stringify(value));
+  } catch {
+    // the address has to do
+  }
+}
+
+function recall(spot) {
+  try {
+    return JSON.parse(sessionStorage.getItem(spot)) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+// What is done with a run.
+
+const deeds = { open, again };
+
+// act does something with a run, on the page of its capability and mode.
+async function act(deed, run, item) {
+  if (deed === "again" && run.mode === "live") return askPrice(run, item);
+  return perform(deed, run);
+}
+
+function perform(deed, run) {
+  if (isOfPage(run)) return deeds[deed](run);
+  remember(spots.next, { deed, key: run.key });
+  return location.assign(`${location.pathname}?${new URLSearchParams({ capability: run.capability, mode: run.mode })}`);
+}
+
+const isOfPage = ({ capability, mode }) => capability === page.capability && mode === page.mode;
+
+// askPrice asks before a live run, by what it costs at most.
+async function askPrice(run, item) {
+  const answer = await fetch(`${form.dataset.api}${run.mode}/estimates`, {
+    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(run.request),
+  }).catch(() => null);
+  const told = await answer?.json().catch(() => null);
+  if (answer?.ok) ask(item.lastElementChild, `At most ${price(told.at_most.amount)}.`, "Run live", () => perform("again", run));
+  else say(told?.error ? `${told.error.code}: ${told.error.message}.` : "The price can't be told now: the service can't be reached.", { focus: true });
+}
+
+// open shows what came of a run.
+function open(run) {
+  return busily(async () => {
+    unsay();
+    if (run.task) await back(run);
+    else await answerOf(run);
+  }, { instead: true });
+}
+
+// again runs a request once more, under a key of its own. One without an answer is sent under the key that it has.
+function again(run) {
+  return busily(async () => {
+    unsay();
+    if (run.state === null) return answerOf(run);
+    return go(newRun(run.request, { mode: run.mode }));
+  }, { instead: true });
+}
+
+// kin returns what goes on with a run that is kept. Its body is known where no file is missing.
+const kin = (run) => ({ ...run, body: run.request && run.missing.length === 0 ? JSON.stringify(run.request) : undefined, settled: true });
+
+async function back(run) {
+  if (await goBack(kin(run))) return;
+  await gone(run);
+  say("The task isn't there any more.", { focus: true });
+}
+
+// answerOf sends a request that has no answer yet once more, under its own key, and shows its task.
+async function answerOf(run) {
+  const body = await bodyOf(run);
+  if (body) await go({ ...kin(run), body, settled: false });
+  else say("No answer came to this request, and this browser doesn't hold it any more. If it arrived, it is under Tasks.", { focus: true });
+}
+
+// Going on.
+
+async function goOn() {
+  const next = recall(spots.next);
+  remember(spots.next, null);
+  const before = recall(spots.here) ?? [];
+  const runs = await all();
+  const run = runs.find(({ key }) => key === next?.key);
+  if (run && isOfPage(run)) return deeds[next.deed](run);
+  return show(before, await takeUp(runs, before));
+}
+
+// takeUp sends the requests that no answer came to once more, each under its own key, so that it is one task. It returns
+// the keys of those that are tasks now.
+async function takeUp(runs, before) {
+  const taken = [];
+  for (const run of runs.filter(isOpen)) {
+    const body = await bodyOf(run);
+    if (!body || !(await isFree(run, before))) continue;
+    const sent = { ...run, body };
+    const answer = await create(sent);
+    const told = await answer.json();
+    if (answer.ok) await moved(run, told);
+    else if (answer.status !== 401) await keepRefusal(sent, answer, told);
+    if (answer.ok || told.task_id) taken.push(run.key);
+  }
+  return taken;
+}
+
+// isFree reports whether a run is this tab's, or no page's.
+const isFree = async (run, before) => before.includes(run.key) || !(await isHeld(run));
+
+// show goes on with the tasks that the address names, else with those of this tab that have just been taken up or go on, else
+// with one that goes on without a page.
+async function show(before, taken) {
+  const runs = (await all()).filter(isOfPage);
+  const lost = runs.filter(({ key }) => before.includes(key)).filter((run) => taken.includes(run.key) || goesOn(run));
+  const ids = named();
+  const of = ids.length > 0 ? ids.map((task) => runs.find((run) => run.task === task) ?? { key: task, task, mode: page.mode, missing: [] }) : lost;
+  if (of.length === 0) of.push(...await lonely(runs));
+  if (of.length === 0) return undefined;
+  return back(of[0]);
+}
+
+const ends = ["succeeded", "failed", "canceled", "expired"];
+
+const goesOn = ({ task, state }) => task && !ends.includes(state);
+
+async function lonely(runs) {
+  const run = runs.find(goesOn);
+  return run && !(await isHeld(run)) ? [run] : [];
+}
+
+// look reads how tasks are that aren't followed here.
+async function look() {
+  for (const run of (await all()).filter(goesOn)) {
+    if (here.has(run.key)) continue;
+    const answer = await readTask(run.mode, run.task).catch(() => null);
+    if (answer?.ok) {
+      const task = await answer.json();
+      if (task.state !== run.state) await moved(run, task);
+    } else if (answer?.status === 404) {
+      await gone(run);
+    }
+  }
+}

@@ -1,0 +1,255 @@
+// What the trial remembers of a person's runs: the list after a reload, running again, and going on with what was begun.
+import { assert, browse, equal, fits, judge, step, told } from "./driver.mjs";
+
+const address = (capability, mode = "test") => `/console/trial?capability=${capability}&mode=${mode}`;
+
+// tasks returns the tasks that the service has, the newest first.
+const tasks = (page, mode = "test") => page.evaluate(async (mode) => (await (await fetch(`/console/api/${mode}/tasks?limit=100`)).json()).data, mode);
+
+const list = (page) => page.locator("#runs li");
+const row = (page, words) => list(page).filter({ hasText: words });
+
+async function fill(page, prompt) {
+  await page.locator("[data-run]:enabled").waitFor();
+  await page.getByRole("textbox", { name: "Prompt" }).first().fill(prompt);
+}
+
+async function runs(page, prompt, state = "succeeded") {
+  await fill(page, prompt);
+  await page.locator("[data-run]").click();
+  await page.locator("#result").filter({ hasText: state }).waitFor();
+  await row(page, prompt).first().locator(`.pill.${state}`).waitFor();
+}
+
+// keys notes the Idempotency-Keys of creations.
+function keys(page) {
+  const all = [];
+  page.on("request", (r) => { if (r.method() === "POST" && r.url().endsWith("/tasks")) all.push(r.headers()["idempotency-key"]); });
+  return all;
+}
+
+// listed waits until the list shows these runs, by their words.
+async function listed(page, want, what) {
+  const shown = () => list(page).locator(".open").allInnerTexts();
+  for (const end = Date.now() + 60_000; JSON.stringify(await shown()) !== JSON.stringify(want) && Date.now() < end;) await page.waitForTimeout(20);
+  equal(await shown(), want, what);
+}
+
+async function remembered(page) {
+  await page.goto(address("text.chat"));
+  await page.getByText("Your runs are listed here").waitFor();
+  await runs(page, "say a heron");
+  await page.goto(address("image.generate"));
+  await runs(page, "A red kite");
+  await row(page, "A red kite").locator("img.thumb").waitFor();
+  await page.goto(address("text.chat"));
+  await listed(page, ["A red kite", "say a heron"], "the runs, the newest first");
+  const small = await row(page, "A red kite").locator("img").evaluate(async (image) => {
+    await image.decode();
+    return image.naturalWidth;
+  });
+  equal(small, 112, "the picture's width");
+  await page.locator("#runs-of").selectOption("text.chat");
+  await listed(page, ["say a heron"], "the runs of a capability");
+  await page.locator("#runs-of").selectOption("");
+  const kept = await page.evaluate(async () => {
+    const { Store } = await import(document.querySelector("script[src*='trial.js']").src.replace(/trial\.js.*/, "runs_store.js"));
+    const store = await Store.open(document.querySelector("[data-person]").dataset.person);
+    return (await store.all()).map(({ capability, mode, state, request, cost, task }) => ({ capability, mode, state, request, cost, task }));
+  });
+  const ids = (await tasks(page)).map(({ id }) => id);
+  equal(kept.map(({ task }) => task), ids, "the tasks that are kept");
+  equal(kept[1].request.input, { prompt: "say a heron" }, "the request that is kept");
+}
+
+async function judged(page) {
+  for (const [colorScheme, width] of [["light", 1280], ["dark", 390]]) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 860 });
+    await fits(page, `runs at ${width}`);
+    await judge(page, `runs at ${width}, ${colorScheme}`);
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize({ width: 1280, height: 860 });
+}
+
+async function again(page) {
+  const sent = keys(page);
+  const before = (await tasks(page)).length;
+  await page.locator("[data-run]:enabled").waitFor();
+  await row(page, "say a heron").getByRole("button", { name: "Run again" }).click();
+  await listed(page, ["say a heron", "A red kite", "say a heron"], "runs after another one");
+  await page.locator("#result .pill.succeeded").waitFor();
+  await page.locator("[data-run]:enabled").waitFor();
+  assert((await page.locator("#result").innerText()).includes("a heron"), "the result isn't of the run");
+  await row(page, "A red kite").getByRole("button", { name: "Run again" }).press("Enter");
+  await page.waitForURL("**/trial?capability=image.generate**");
+  await page.locator("#result img").waitFor();
+  const all = await tasks(page);
+  equal(all.length, before + 2, "tasks of two runs");
+  equal(new Set(sent).size, 2, "keys of two runs");
+  await page.reload();
+  await page.locator("#result img").waitFor();
+  equal((await tasks(page)).length, before + 2, "tasks after a reload");
+}
+
+async function followed(page, context) {
+  await page.goto(address("text.chat"));
+  await fill(page, "wait @stuck:running here");
+  await page.locator("[data-run]").click();
+  await page.locator("#result .pill.running").waitFor();
+  const [task] = await tasks(page);
+  equal(new URL(page.url()).hash, `#task=${task.id}`, "the address names the task");
+  await page.reload();
+  await page.locator("#result .pill.running").waitFor();
+  await page.locator(`#result a[href$="${task.id}"]`).waitFor();
+  const other = await context.newPage(); // a tab of its own takes no run from the first
+  await other.goto(address("text.chat"));
+  await row(other, "wait @stuck").locator(".pill.running").waitFor();
+  await other.locator("[data-run]:enabled").waitFor();
+  equal(await other.locator("#result .pill").count(), 0, "what another tab shows");
+  await page.close(); // as a crash does: its run is without a page
+  await other.goto(address("text.chat"));
+  await other.locator("#result .pill.running").waitFor();
+  await other.locator("#result").getByRole("button", { name: "Cancel" }).click();
+  await other.locator("#result .pill.canceled").waitFor();
+  await row(other, "wait @stuck").locator(".pill.canceled").waitFor();
+  equal((await tasks(other)).filter(({ state }) => state === "canceled").map(({ id }) => id), [task.id], "the task of all readings");
+  return other;
+}
+
+// cut lets a creation's answer be lost on the way, after the service has it or before.
+async function cut(page, prompt, arrives) {
+  const before = (await tasks(page)).length;
+  const sent = keys(page);
+  await page.goto(address("text.chat"));
+  await page.route("**/tasks", async (route) => {
+    if (arrives) await route.fetch();
+    await route.abort();
+  });
+  await fill(page, prompt);
+  await page.locator("[data-run]").click();
+  await page.locator("[data-problem]").filter({ hasText: "can't be reached" }).waitFor();
+  await row(page, prompt).filter({ hasText: "no answer yet" }).waitFor();
+  equal((await tasks(page)).length, before + (arrives ? 1 : 0), "tasks before the reload");
+  await page.unroute("**/tasks");
+  await page.reload();
+  await page.locator("#result .pill.succeeded").waitFor();
+  await row(page, prompt).locator(".pill.succeeded").waitFor();
+  equal(await row(page, prompt).count(), 1, "runs of one request");
+  equal((await tasks(page)).length, before + 1, "tasks of one request");
+  equal(new Set(sent).size, 1, `keys of one request: ${sent}`);
+}
+
+// offline sends a request again by hand, after a reload that found no service.
+async function offline(page) {
+  const before = (await tasks(page)).length;
+  const sent = keys(page);
+  await page.goto(address("text.chat"));
+  await page.route("**/tasks", (route) => route.abort());
+  await fill(page, "say nothing is lost");
+  await page.locator("[data-run]").click();
+  await page.locator("[data-problem]").filter({ hasText: "can't be reached" }).waitFor();
+  await page.reload();
+  await page.locator("[data-problem]").filter({ hasText: "can't be reached" }).waitFor();
+  await page.unroute("**/tasks");
+  await fill(page, "say nothing is lost");
+  await page.locator("[data-run]").click();
+  await page.locator("#result .pill.succeeded").waitFor();
+  equal((await tasks(page)).length, before + 1, "tasks of a request that was typed again");
+  equal(new Set(sent).size, 1, `keys of it: ${sent}`);
+}
+
+async function live(page) {
+  await page.goto(address("text.chat", "live"));
+  await runs(page, "one live run");
+  const ask = row(page, "one live run").getByRole("button", { name: "Run again" });
+  await page.locator("[data-run]:enabled").waitFor();
+  await ask.click();
+  const yes = page.getByRole("button", { name: "Run live", exact: true });
+  await yes.waitFor();
+  assert(/At most \$\d+\.\d+\./.test(await row(page, "one live run").innerText()), "no price is told");
+  equal(await yes.evaluate((b) => b === document.activeElement), true, "the answer has the focus");
+  await page.getByRole("button", { name: "No", exact: true }).click();
+  equal(await ask.evaluate((b) => b === document.activeElement), true, "the focus came back");
+  equal((await tasks(page, "live")).length, 1, "live tasks after a no");
+  await ask.click();
+  await yes.click();
+  await page.locator("#result .pill.succeeded").waitFor();
+  await page.locator("[data-run]:enabled").waitFor();
+  equal((await tasks(page, "live")).length, 2, "live tasks after a yes");
+  equal(await row(page, "one live run").count(), 2, "live runs");
+}
+
+async function separate(page, context) {
+  const link = async (member, role) => {
+    await page.goto("/console/accounts");
+    await page.getByRole("link", { name: "Harbour Books", exact: true }).click();
+    await page.getByLabel("Name of the member").fill(member);
+    await page.getByLabel("Role").selectOption(role);
+    await page.getByRole("button", { name: "Make a link" }).click();
+    return page.locator("#secret").inputValue();
+  };
+  const [bob, ada] = [await link("Bob Byron", "member"), await link("Ada Byron", "operator")];
+  const enter = async (at) => {
+    await page.goto(at);
+    await page.waitForURL("**/console/");
+    await page.goto(address("text.chat"));
+    await page.locator("[data-run]:enabled").waitFor();
+  };
+  await page.goto(address("text.chat"));
+  await list(page).first().waitFor();
+  const hers = await list(page).count();
+  await context.clearCookies();
+  await enter(bob);
+  await page.getByText("Your runs are listed here").waitFor();
+  await runs(page, "say this is Bob's");
+  await listed(page, ["say this is Bob's"], "another member's runs");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.waitForURL("**/console/sign-in");
+  await enter(ada);
+  await list(page).first().waitFor();
+  equal(await list(page).count(), hers, "one's own runs");
+  const owners = () => page.evaluate(() => new Promise((done) => {
+    const opening = indexedDB.open("unitask-runs");
+    opening.onsuccess = () => {
+      const all = opening.result.transaction("runs").objectStore("runs").getAll();
+      all.onsuccess = () => {
+        opening.result.close();
+        done(new Set(all.result.map(({ owner }) => owner)).size);
+      };
+    };
+  }));
+  equal(await owners(), 1, "people with runs after one has signed out");
+  await page.getByRole("button", { name: "Clear history" }).press("Enter");
+  await page.getByRole("button", { name: "Forget them" }).press("Enter");
+  await page.getByText("Your runs are listed here").waitFor();
+  equal(await owners(), 0, "people with runs after the history was cleared");
+}
+
+async function without(page) {
+  await page.addInitScript(() => Object.defineProperty(globalThis, "indexedDB", { value: undefined }));
+  await page.goto(address("text.chat"));
+  await page.getByText("This browser keeps no list of your runs").waitFor();
+  await fill(page, "say it runs");
+  await page.locator("[data-run]").click();
+  await page.locator("#result .pill.succeeded").waitFor();
+  await judge(page, "a browser without a store");
+  await page.reload();
+  await page.locator("#result .pill.succeeded").waitFor();
+}
+
+await browse(async (first, context) => {
+  await first.goto(told.link);
+  await first.waitForURL("**/console/");
+  await step("runs are remembered", () => remembered(first));
+  await step("they are good to see", () => judged(first));
+  await step("run again", () => again(first));
+  const page = await step("a run goes on after a reload, and without its page", () => followed(first, context));
+  await step("an answer that is lost", () => cut(page, "say once", true));
+  await step("a request that is lost", () => cut(page, "say once only", false));
+  await step("a service that is away", () => offline(page));
+  await step("a live run tells its price", () => live(page));
+  await step("each member has their own", () => separate(page, context));
+  await step("without a store", () => without(page));
+});
