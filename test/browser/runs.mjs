@@ -1,4 +1,5 @@
-// What the trial remembers of a person's runs: the list after a reload, running again, and going on with what was begun.
+// What the trial remembers of a person's runs: the list after a reload, running again, and going on with what was begun; and tiers side
+// by side.
 import { assert, browse, equal, fits, judge, step, told } from "./driver.mjs";
 
 const address = (capability, mode = "test") => `/console/trial?capability=${capability}&mode=${mode}`;
@@ -160,8 +161,58 @@ async function offline(page) {
   equal(new Set(sent).size, 1, `keys of it: ${sent}`);
 }
 
+// compared runs one prompt with two capabilities, reads the page again in the middle, and compares two others live.
+async function compared(page) {
+  const before = (await tasks(page)).length;
+  const sent = keys(page);
+  await page.goto(address("text.chat"));
+  await page.locator("[data-run]:enabled").waitFor();
+  equal(await page.locator("[data-peers] code").allInnerTexts(), ["text.chat.fast", "text.chat.large"], "capabilities with the same inputs");
+  await page.getByRole("checkbox", { name: /large model/ }).check();
+  await fill(page, "wait @stuck:running beside");
+  await page.getByRole("button", { name: "Run 2 side by side" }).click();
+  const columns = page.locator("#compare .column");
+  const running = columns.filter({ has: page.locator(".pill.running") });
+  while ((await running.count()) < 2) await page.waitForTimeout(20);
+  const made = await tasks(page);
+  equal(made.slice(0, 2).map(({ capability }) => capability).sort(), ["text.chat", "text.chat.large"], "what runs");
+  await page.reload();
+  while ((await running.count()) < 2) await page.waitForTimeout(20);
+  equal(await columns.locator("h2 code").allInnerTexts(), ["text.chat", "text.chat.large"], "the columns after a reload");
+  await columns.first().getByRole("button", { name: "Cancel" }).click();
+  await columns.first().locator(".pill.canceled").waitFor();
+  equal(await running.count(), 1, "the other column goes on");
+  await columns.last().getByRole("button", { name: "Cancel" }).click();
+  await columns.last().locator(".pill.canceled").waitFor();
+  await page.goto(address("text.chat"));
+  for (const name of [/large model/, /Chat fast/]) await page.getByRole("checkbox", { name }).check();
+  await fill(page, "say three herons");
+  await page.getByRole("button", { name: "Run 3 side by side" }).click();
+  while ((await columns.locator(".pill.succeeded").count()) < 3) await page.waitForTimeout(20);
+  equal(await columns.locator("dt").allInnerTexts(), ["Time", "Tokens", "Cost", "Time", "Tokens", "Cost", "Time", "Tokens", "Cost"], "what columns say");
+  await page.locator("[data-run]:enabled").waitFor();
+  await judged(page);
+  const after = await tasks(page);
+  equal(after.length, before + 5, "tasks of two comparisons");
+  equal(new Set(sent).size, 5, "keys of two comparisons");
+  await page.goto(address("text.embed"));
+  equal(await page.locator("[data-peers]").count(), 0, "comparisons of a capability without tiers");
+}
+
 async function live(page) {
   await page.goto(address("text.chat", "live"));
+  await page.getByRole("checkbox", { name: /large model/ }).check();
+  const sum = page.locator("[data-sum]");
+  await sum.filter({ hasText: "All together cost at most $" }).waitFor();
+  const most = await page.evaluate(() => Promise.all(["text.chat", "text.chat.large"].map(async (capability) => {
+    const answer = await fetch("/console/api/live/estimates", {
+      method: "POST", headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ capability, input: { prompt: document.querySelector('[name="input.prompt"]').value }, parameters: { max_output_tokens: 200 } }),
+    });
+    return Number((await answer.json()).at_most.amount);
+  })));
+  assert(Math.abs(Number(/\$([\d.]+?)\.$/.exec(await sum.innerText())[1]) - most[0] - most[1]) < 1e-9, `the sum of ${most}: ${await sum.innerText()}`);
+  await page.getByRole("checkbox", { name: /large model/ }).uncheck();
   await runs(page, "one live run");
   const ask = row(page, "one live run").getByRole("button", { name: "Run again" });
   await page.locator("[data-run]:enabled").waitFor();
@@ -249,6 +300,7 @@ await browse(async (first, context) => {
   await step("an answer that is lost", () => cut(page, "say once", true));
   await step("a request that is lost", () => cut(page, "say once only", false));
   await step("a service that is away", () => offline(page));
+  await step("tiers side by side", () => compared(page));
   await step("a live run tells its price", () => live(page));
   await step("each member has their own", () => separate(page, context));
   await step("without a store", () => without(page));

@@ -39,7 +39,7 @@ type page struct {
 // Operator reports whether the visitor is one.
 func (p page) Operator() bool { return p.Visitor != nil && operates(*p.Visitor) }
 
-// Person is an id of whoever signed in, under which a browser keeps what is theirs alone; "" without anybody.
+// Person is an id of the visitor, under which a browser keeps things for that person alone; "" without one.
 func (p page) Person() string {
 	if p.Visitor == nil {
 		return ""

@@ -20,6 +20,7 @@ type trialView struct {
 	Mode         task.Mode
 	Capabilities []choice
 	Chosen       api.Capability // its Name is "" if no capability is open in this mode
+	Peers        []peer         // to compare it with
 	Shown, Rest  []group
 	Snippets     []code
 	API          string // the address of the script's requests, before their mode
@@ -64,6 +65,7 @@ func (c *Console) handleTrial(x exchange) error {
 	}
 	if len(offers) > 0 {
 		o := offers[at]
+		v.Peers = peersOf(offers, at)
 		if err := c.fillTrial(&v, o); err != nil {
 			return err
 		}

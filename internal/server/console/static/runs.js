@@ -5,7 +5,7 @@ import { all, bodyOf, changes, clear, gone, isOpen, kept, moved } from "./runs_k
 import { ask, price, showList, startList } from "./runs_list.js";
 import { form } from "./trial_form.js";
 import { clear as unsay, say } from "./trial_refusal.js";
-import { busily, go, goBack, runs } from "./trial_run.js";
+import { busily, go, goBack, goBackAbreast, runs } from "./trial_run.js";
 import { create, isHeld, keepRefusal, newRun, readTask } from "./trial_send.js";
 
 const pollEvery = 5_000; // ms between looks at tasks that another page, or none, follows
@@ -16,8 +16,7 @@ let here = new Set(); // the keys of the runs that this page shows
 export function startRuns() {
   startList({ render, act, forget: clear });
   changes.addEventListener("change", render);
-  runs.addEventListener("show", ({ detail: { run } }) => hold([run]));
-  runs.addEventListener("start", ({ detail: { run } }) => hold([run]));
+  for (const name of ["show", "start"]) runs.addEventListener(name, ({ detail }) => hold(detail.runs));
   setInterval(() => { if (!document.hidden) look(); }, pollEvery);
   return Promise.all([render(), busily(goOn)]);
 }
@@ -155,13 +154,20 @@ const isFree = async (run, before) => before.includes(run.key) || !(await isHeld
 // show goes on with the tasks that the address names, else with those of this tab that have just been taken up or go on, else
 // with one that goes on without a page.
 async function show(before, taken) {
-  const runs = (await all()).filter(isOfPage);
-  const lost = runs.filter(({ key }) => before.includes(key)).filter((run) => taken.includes(run.key) || goesOn(run));
+  const runs = ofPage(await all());
+  const mine = runs.filter(({ key }) => before.includes(key));
+  const lost = mine.some((run) => taken.includes(run.key) || goesOn(run)) ? mine.filter(({ task }) => task).reverse() : [];
   const ids = named();
   const of = ids.length > 0 ? ids.map((task) => runs.find((run) => run.task === task) ?? { key: task, task, mode: page.mode, missing: [] }) : lost;
   if (of.length === 0) of.push(...await lonely(runs));
   if (of.length === 0) return undefined;
-  return back(of[0]);
+  return of.length > 1 ? goBackAbreast(of.map(kin)) : back(of[0]);
+}
+
+// ofPage returns those of runs that belong to the page's capability, and those that ran beside one.
+function ofPage(runs) {
+  const groups = new Set(runs.filter(isOfPage).map(({ group }) => group));
+  return runs.filter((run) => isOfPage(run) || (run.group && groups.has(run.group)));
 }
 
 const ends = ["succeeded", "failed", "canceled", "expired"];
@@ -169,7 +175,7 @@ const ends = ["succeeded", "failed", "canceled", "expired"];
 const goesOn = ({ task, state }) => task && !ends.includes(state);
 
 async function lonely(runs) {
-  const run = runs.find(goesOn);
+  const run = runs.find((one) => goesOn(one) && isOfPage(one));
   return run && !(await isHeld(run)) ? [run] : [];
 }
 

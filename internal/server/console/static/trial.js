@@ -3,6 +3,7 @@
 import { startChooser } from "./trial_chooser.js";
 import { form, startForm } from "./trial_form.js";
 import { startRuns } from "./runs.js";
+import { startCompare } from "./trial_compare.js";
 import { startJSON } from "./trial_json.js";
 import { startSliders } from "./trial_number.js";
 import { preview, startPreviews } from "./trial_preview.js";
@@ -16,6 +17,7 @@ if (form) {
   startForm();
   startSliders(form);
   startSnippets();
+  startCompare();
   startPrice();
   startJSON();
   startPreviews();

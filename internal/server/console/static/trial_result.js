@@ -5,8 +5,11 @@ import { form } from "./trial_form.js";
 const result = document.getElementById("result");
 const idle = result?.firstElementChild.cloneNode(true); // what stands there before anything ran
 
-// reset shows what stands there before anything ran.
-export const reset = () => result.replaceChildren(idle.cloneNode(true));
+// reset shows what stands there before anything ran, maybe in other words.
+export const reset = (words) => {
+  result.replaceChildren(idle.cloneNode(true));
+  if (words) result.querySelector("p").textContent = words;
+};
 
 // dress adds to a task's section what its page hasn't. A task that is known by its id alone has no other members.
 function dress(task, section, again) {
@@ -19,16 +22,32 @@ function dress(task, section, again) {
   section.append(links);
 }
 
-// show puts the result of the task's own page here. The button is for doing the same again, should that be of use.
-export async function show(task, { text, again } = {}) {
-  const answer = await fetch(form.dataset.pages + task.id);
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const section = page.querySelector("#task .output");
-  if (!section) return;
-  dress(task, section, again);
-  result.replaceChildren(section);
-  if (text) stream(text);
+// paneOf shows one run at a time at a place of the page. isShown reports whether that is still the run of a call.
+export function paneOf(place) {
+  const stream = (text) => write(place, text);
+
+  // show puts the result of the task's own page here. The button is for doing the same again, should that be of use.
+  async function show(task, { text, again, isShown = () => true } = {}) {
+    const answer = await fetch(form.dataset.pages + task.id);
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const section = page.querySelector("#task .output");
+    if (!section || !isShown()) return;
+    dress(task, section, again);
+    place.replaceChildren(section);
+    if (text) stream(text);
+  }
+
+  // progress shows how far the task is.
+  function progress(task) {
+    const bar = place.querySelector("progress");
+    if (bar && task.progress !== null) bar.value = task.progress;
+  }
+
+  return { show, stream, progress };
 }
+
+// The pane in the place of results.
+export const { show, stream, progress } = paneOf(result);
 
 function canceler(id) {
   const button = Object.assign(document.createElement("button"), { type: "button", className: "button small danger", textContent: "Cancel" });
@@ -39,16 +58,10 @@ function canceler(id) {
   return button;
 }
 
-// stream shows the text that has come so far.
-export function stream(text) {
-  const at = result.querySelector("#stream");
+// write shows the text that has come so far.
+function write(place, text) {
+  const at = place.querySelector("#stream");
   if (!at) return;
   at.hidden = false;
   at.textContent = text;
-}
-
-// progress shows how far the task is.
-export function progress(task) {
-  const bar = result.querySelector("progress");
-  if (bar && task.progress !== null) bar.value = task.progress;
 }

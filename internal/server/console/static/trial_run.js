@@ -5,18 +5,19 @@ import { unanswered } from "./runs_kept.js";
 import { form, missing, readForm } from "./trial_form.js";
 import { settled } from "./trial_json.js";
 import { clear, ended, mark, refused, say } from "./trial_refusal.js";
-import { progress, show, stream } from "./trial_result.js";
+import { chosenPeers, hideColumns, showColumns } from "./trial_compare.js";
+import { progress, reset, show, stream } from "./trial_result.js";
 import { leave, newRun, resume, send } from "./trial_send.js";
 import { showSnippets } from "./trial_snippets.js";
 import { Refused, sendAhead } from "./upload.js";
 
-// runs tells of runs by events: "show" with { run } before one is shown; "start" with { task, request, run } once the service
-// has it, and "end" with the same once it is finished.
+// runs tells of runs by events: "show" with { runs } before they are shown; "start" with { task, request, run, runs } once the
+// service has one of them, and "end" with the same once it is finished.
 export const runs = new EventTarget();
 
 const formBytes = 15 << 20;
 let attempt; // the last run. Until it is settled, the same request is sent again under its key, and is the same task.
-let shown; // the run that stands in the place of results
+let shown = []; // the runs that are to be seen, one in the place of results or several side by side
 
 // startRun runs the form.
 export function startRun() {
@@ -35,46 +36,68 @@ export function startRun() {
   keys.textContent = /Mac|iP(hone|ad)/.test(navigator.platform) ? "⌘ Enter" : "Ctrl + Enter";
 }
 
-// viewOf shows a run in the place of results, for as long as no other one is shown there.
-function viewOf(run) {
-  leaveShown();
-  shown = run;
-  runs.dispatchEvent(new CustomEvent("show", { detail: { run } }));
-  const mine = (work) => (...all) => (shown === run ? work(...all) : undefined);
-  const tell = (name) => (task) => runs.dispatchEvent(new CustomEvent(name, { detail: { task, request: run.request, run } }));
+// showOnly makes runs the ones that are to be seen. Those before are followed no longer, and go on.
+export function showOnly(next) {
+  shown.filter((run) => !next.includes(run)).forEach(leave);
+  shown = next;
+  if (next.length < 2) hideColumns();
+  runs.dispatchEvent(new CustomEvent("show", { detail: { runs: next } }));
+}
+
+// viewOf shows a run at a pane, for as long as it is to be seen.
+function viewOf(run, pane, { refused, lost }) {
+  const isShown = () => shown.includes(run);
+  const mine = (work) => (...all) => (isShown() ? work(...all) : undefined);
+  const tell = (name) => (task) => runs.dispatchEvent(new CustomEvent(name, { detail: { task, request: run.request, run, runs: shown } }));
   return {
-    show: mine((task, { text, again } = {}) => show(task, { text, again: again && retrier(again) })),
-    stream: mine(stream), progress: mine(progress), ended: mine(ended), start: mine(tell("start")), end: mine(tell("end")),
-    refused: mine((problem, again) => refused(problem, again && retrier(again))),
-    lost: mine(({ id }) => location.assign(form.dataset.pages + id)),
+    show: mine((task, { text, again } = {}) => pane.show(task, { text, again: again && retrier(again), isShown })),
+    stream: mine(pane.stream), progress: mine(pane.progress), start: mine(tell("start")), end: mine(tell("end")),
+    ended: mine(ended), refused: mine((problem, again) => refused(problem, again && retrier(again))), lost: mine(lost),
   };
 }
 
-// leaveShown stops following the run that is shown. Its task goes on.
-export function leaveShown() {
-  if (shown) leave(shown);
-  shown = undefined;
+// prepare makes a run the one that is to be seen, and returns its view.
+function prepare(run) {
+  attempt = run;
+  showOnly([run]);
+  return viewOf(run, { show, stream, progress }, { refused, lost: ({ id }) => location.assign(form.dataset.pages + id) });
 }
 
 // go sends a run and shows what comes of it.
-export function go(run) {
-  attempt = run;
-  return send(run, viewOf(run));
-}
+export const go = (run) => send(run, prepare(run));
 
 // goBack shows a run that has a task, and follows it; it reports whether the task is still there.
-export function goBack(run) {
-  attempt = run;
-  return resume(run, viewOf(run));
+export const goBack = (run) => resume(run, prepare(run));
+
+// abreast does something with each of several runs, which are shown side by side.
+function abreast(all, work) {
+  reset("The results stand side by side below.");
+  const columns = showColumns(all);
+  showOnly(all);
+  return Promise.all(all.map((run, i) => work(run, viewOf(run, columns[i].pane, columns[i])).catch((problem) => {
+    columns[i].say("The service can't be reached.");
+    throw problem;
+  })));
 }
+
+// goBackAbreast shows runs that have tasks side by side, and follows them.
+export const goBackAbreast = (all) => abreast(all, resume);
 
 async function run() {
   clear();
   const read = await readRequest(run);
   if (!read) return;
+  const names = chosenPeers();
+  if (names.length > 0) return abreast(runsOf(read, names), send);
   const body = JSON.stringify(read.request);
   if (attempt?.body === body && !attempt.settled) return go(attempt);
   return go({ ...newRun(read.request, read), ...await unanswered(body, read.mode) });
+}
+
+// runsOf returns a run of the request for its capability and for each of the others.
+function runsOf({ request, ...rest }, names) {
+  const [at, group] = [Date.now(), newRun(request).key];
+  return [request.capability, ...names].map((capability, i) => newRun({ ...request, capability }, { ...rest, group, at: at + i }));
 }
 
 // readRequest returns the form's request, and its files; undefined if it is refused, which is said. again is done should
@@ -135,7 +158,7 @@ function retrier(work) {
   button.addEventListener("click", () => busily(async () => {
     clear();
     await work();
-  }));
+  }, { instead: true }));
   return button;
 }
 
