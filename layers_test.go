@@ -146,7 +146,7 @@ var layers = map[string]layer{
 	}},
 	"mcp":    {floor: 7, may: []string{"api", "catalog", "client", "fault", "secret", "task"}},
 	"save":   {floor: 7, may: []string{"api", "client", "disk", "fault", "hint", "shown", "snippet"}},
-	"tui":    {floor: 8, may: []string{"api", "client", "hint", "save", "form", "task", "catalog", "fault", "picture", "shown"}},
+	"tui":    {floor: 8, may: []string{"api", "chat", "client", "hint", "save", "form", "task", "catalog", "fault", "picture", "shown"}},
 	"config": {floor: 7, may: []string{"fault", "task", "catalog", "account", "artifact", "secret", "disk"}},
 
 	"clockstep": {floor: 0},

@@ -8,6 +8,7 @@ import (
 	"unitask/internal/arguments"
 	"unitask/internal/chat"
 	"unitask/internal/hint"
+	"unitask/internal/submit/talk"
 )
 
 // results asks for the results of the model's tool calls and sends them.
@@ -33,9 +34,6 @@ func (s *chatSession) results(ctx context.Context, calls []chat.Call) error {
 	return nil
 }
 
-// noResult stands for the result of a call that the person skips: models don't take an empty one well.
-const noResult = "There is no result."
-
 func (s *chatSession) result(call chat.Call, text string) (json.RawMessage, error) {
 	if rest, ok := strings.CutPrefix(text, "//"); ok {
 		text = "/" + rest
@@ -45,7 +43,7 @@ func (s *chatSession) result(call chat.Call, text string) (json.RawMessage, erro
 		return nil, &hint.UsageError{Message: err.Error(), Hint: "/help"}
 	}
 	if text == "" {
-		text = noResult
+		text = talk.NoResult
 	}
 	return call.Result(text)
 }

@@ -27,7 +27,7 @@ type dashboardProfiles struct {
 
 // reached is a service as the dashboard uses it.
 func (t *terminal) reached(ctx context.Context, s *submit.Service, profile string) tui.Reached {
-	return tui.Reached{Service: s, Files: save.Files{Client: s.Client}, Where: s.Describe(ctx), Profile: profile}
+	return tui.Reached{Service: s, Files: save.Files{Client: s.Client}, Talks: dashboardTalks{s}, Where: s.Describe(ctx), Profile: profile}
 }
 
 // beginning is the service that the flags and the environment name.

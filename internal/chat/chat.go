@@ -156,7 +156,7 @@ func (a *Answer) said() Said {
 	return Said{Role: roleAssistant, Text: text, Calls: a.Output.ToolCalls}
 }
 
-// message is the answer as a message of the next request; nil for one that says nothing, which no request may have.
+// message is the answer as a message of the next request; nil for an empty one, which no request may have.
 func (a *Answer) message() (json.RawMessage, error) {
 	m := struct {
 		Role    string          `json:"role"`

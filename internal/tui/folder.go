@@ -90,7 +90,7 @@ func (msg *folderMsg) list(kinds []string) error {
 	return nil
 }
 
-// suits reports whether a file's content is of one of the kinds. An empty file is of none.
+// suits reports whether a file's content is of one of the kinds. An empty file isn't.
 func suits(path string, kinds []string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -105,7 +105,7 @@ func suits(path string, kinds []string) bool {
 	return form.Suits(kinds, form.TypeOf(head[:n]))
 }
 
-// written is what stands before the names of a folder's files in a form: nothing for this folder, "~/" for the home
+// written stands before the names of a folder's files in a form: "" for this folder, "~/" for the home
 // folder.
 func written(path string) string {
 	slash := string(filepath.Separator)

@@ -45,6 +45,10 @@ func (m *Model) View() string {
 		body = m.form.picker.Render(c, m.width, height)
 	case m.screen == formScreen:
 		body = m.form.Render(c, m.width, height)
+	case m.screen == talksScreen:
+		body = m.talking.list.Render(c, m.width, height)
+	case m.screen == talkScreen:
+		body = m.renderTalk(c, height)
 	default:
 		body = m.detail.Render(c, m.tasks, m.width, height)
 	}
@@ -106,6 +110,14 @@ func (m *Model) title(c canvas) string {
 		path := c.faint.Render("› ") + c.accent.Render(line(string(m.form.capability.Name)))
 		if p := m.form.picker; p != nil {
 			path += c.faint.Render(" › ") + c.accent.Render(line(p.entry.Field.Name))
+		}
+		return path
+	case talksScreen:
+		return c.faint.Render("› ") + c.accent.Render("conversations")
+	case talkScreen:
+		path := c.faint.Render("› ") + c.accent.Render(line(m.talking.view.Capability))
+		if title := line(m.talking.view.Title); title != "" {
+			path += c.faint.Render(" › " + title)
 		}
 		return path
 	default:

@@ -36,6 +36,7 @@ func (s screen) bindings() []binding {
 			{"tab", "tasks"},
 			{"↑ ↓", "move; home, end, pgup, pgdown"},
 			{"r", "read again"},
+			{talkKey, "talk; conversations with a model"},
 			{profileKey, "profile; another service"},
 		}
 	case tasksScreen:
@@ -53,6 +54,7 @@ func (s screen) bindings() []binding {
 			{saveAllKey, "save; all marked results, in a folder"},
 			{copyKey, "copy ids; of all marked tasks"},
 			{"r", "read again"},
+			{talkKey, "talk; conversations with a model"},
 			{profileKey, "profile; another service"},
 		}
 	case formScreen:
@@ -67,6 +69,8 @@ func (s screen) bindings() []binding {
 			{"ctrl+u", "erase to the beginning of the line"},
 			{paletteKey, "menu; everything by its name"},
 		}
+	case talksScreen, talkScreen:
+		return s.talkBindings()
 	default:
 		return []binding{
 			{"esc", "back"},
@@ -85,6 +89,9 @@ func (s screen) bindings() []binding {
 func (s screen) always() []binding {
 	if s == formScreen {
 		return []binding{{"?", "keys; outside texts"}}
+	}
+	if s == talkScreen {
+		return []binding{{paletteKey, "menu"}}
 	}
 	return []binding{{":", "menu; everything by its name, also ctrl+k"}, {"?", "keys"}, {"q", "quit"}}
 }
@@ -107,8 +114,11 @@ func markedBindings() []binding {
 
 // bindings are the keys that mean something now.
 func (m *Model) bindings() []binding {
-	if m.screen == formScreen {
+	switch m.screen {
+	case formScreen:
 		return m.form.bindings()
+	case talkScreen:
+		return m.talking.bindings()
 	}
 	all := m.screen.bindings()
 	if m.screen == tasksScreen && m.table.marks.any() {
@@ -161,7 +171,7 @@ func (m *Model) hints(c canvas) string {
 	switch {
 	case m.screen == formScreen && m.form.writing():
 		always = always[1:] // there a question mark is a letter
-	case m.screen != formScreen && m.width < stackBelow:
+	case m.screen != formScreen && m.screen != talkScreen && m.width < stackBelow:
 		always = always[1:] // the other keys need the room
 	}
 	tail, taken := "", 0

@@ -26,7 +26,8 @@ func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 
 // writing reports whether letters go into a text.
 func (m *Model) writing() bool {
-	return m.prompt != nil || m.palette != nil || m.screen == formScreen && m.question == nil && !m.help && m.form.writing()
+	return m.prompt != nil || m.palette != nil ||
+		m.screen == talkScreen && m.question == nil && !m.help || m.screen == formScreen && m.question == nil && !m.help && m.form.writing()
 }
 
 // oneKey gives a key to whoever it is for: a prompt or question that is open, the help, then the screen.
@@ -55,11 +56,15 @@ func (m *Model) oneKey(msg tea.KeyMsg) tea.Cmd {
 		return nil
 	case m.screen == formScreen:
 		return m.formKey(msg)
+	case m.screen == talkScreen:
+		return m.talkKey(msg)
 	case k == "q":
 		return tea.Quit
 	case k == "?":
 		m.help, m.helpTop = true, 0
 		return nil
+	case k == talkKey && m.screen != talksScreen:
+		return m.openTalks()
 	case k == profileKey && m.config.Profiles != nil && m.screen != detailScreen:
 		return m.readProfiles(true)
 	}
@@ -68,6 +73,8 @@ func (m *Model) oneKey(msg tea.KeyMsg) tea.Cmd {
 		return m.directoryKey(k)
 	case tasksScreen:
 		return m.tableKey(k)
+	case talksScreen:
+		return m.talksKey(k)
 	default:
 		return m.detailKey(k)
 	}

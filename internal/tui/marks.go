@@ -10,7 +10,7 @@ import (
 	"unitask/internal/api"
 )
 
-// marks are the tasks that keys act upon together, by their ids: a refresh, a filter and an order change none of them.
+// marks are the tasks that keys act upon together, by their ids: a refresh, a filter and an order leave them as they are.
 type marks struct {
 	ids  map[string]bool
 	from string // the task that a range begins at, "" without one; it ends at the selected one
@@ -104,7 +104,7 @@ func (m *Model) markKey(k string) bool {
 	return true
 }
 
-// markAll marks all rows, or none of them if all are marked already.
+// markAll marks all rows, or takes their marks away if all have one.
 func (t *table) markAll(rows []*known) {
 	t.settle(rows)
 	marked := 0

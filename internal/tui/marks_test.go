@@ -128,7 +128,7 @@ func TestSaveMarked(t *testing.T) {
 		r.press("a", "S")
 		r.shows("Save 2 tasks in ./")
 		r.press("ctrl+u", "out", "enter")
-		r.shows("Save: 1 of 2 done, 1 not", "✓ text.chat: The fox", "task_0001.txt", "✗ image.edit: 1 file", "task_0002.txt is there already")
+		r.shows("Save: 1 of 2 done, 1 not", "✓ text.chat: The fox", "task_0001.txt", "✗ image.edit: 1 file", "there already: task_0002.txt")
 		slices.SortFunc(service.disk.savings, func(a, b saving) int { return strings.Compare(a.ID, b.ID) })
 		if diff := cmp.Diff([]saving{{"task_0001", "out/", false}, {"task_0002", "out/", false}}, service.disk.savings); diff != "" {
 			t.Errorf("saved (-want +got):\n%s", diff)

@@ -23,6 +23,8 @@ const (
 	tasksScreen
 	formScreen
 	detailScreen
+	talksScreen
+	talkScreen
 )
 
 // Model is the dashboard. It is one goroutine's: bubbletea's loop, or a test's.
@@ -41,6 +43,7 @@ type Model struct {
 	form      *formPane             // the one shown
 	table     table
 	detail    detail
+	talking   talkPane
 	beside    detail // the selected task's, beside a wide table
 
 	tasks   taskCache
@@ -132,6 +135,14 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		return m.created(msg)
 	case canceledMsg:
 		return m.canceled(msg)
+	case talksMsg:
+		m.listedTalks(msg)
+	case openedTalkMsg:
+		return m.openedTalk(msg)
+	case toldMsg:
+		return m.told(msg)
+	case didMsg:
+		return m.did(msg)
 	case profilesMsg:
 		m.listedProfiles(msg)
 	case reachedMsg:
@@ -158,7 +169,7 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 
 // clock keeps elapsed times moving while there are any.
 func (m *Model) clock() tea.Cmd {
-	sending := m.form != nil && m.form.sending()
+	sending := m.form != nil && m.form.sending() || m.talking.deed != idle
 	if m.ticking || m.tasks.open() == 0 && !sending {
 		return nil
 	}

@@ -6,7 +6,10 @@ import tea "github.com/charmbracelet/bubbletea"
 // click into the header shows the other list, or leaves a task.
 func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	press := func(k tea.KeyType) tea.Cmd { return m.oneKey(tea.KeyMsg{Type: k}) }
-	lists := m.screen == directoryScreen || m.screen == tasksScreen
+	if m.screen == talkScreen && m.palette == nil {
+		return m.wheelTalk(msg)
+	}
+	lists := m.screen == directoryScreen || m.screen == tasksScreen || m.screen == talksScreen
 	switch {
 	case msg.Action != tea.MouseActionPress:
 		return nil
@@ -18,7 +21,7 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 		return m.clickPalette(msg.Y)
 	case msg.Button != tea.MouseButtonLeft || m.writing() || m.question != nil || m.help || m.work != nil && m.work.shown:
 		return nil
-	case msg.Y == 0 && m.screen == detailScreen:
+	case msg.Y == 0 && (m.screen == detailScreen || m.screen == talksScreen):
 		return press(tea.KeyEsc)
 	case !lists:
 		return nil
@@ -29,6 +32,9 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	at := m.bodyRow(msg.Y) - 1 // below the list's own header
 	if at < 0 || at >= height-1 {
 		return nil
+	}
+	if m.screen == talksScreen {
+		return m.clickTalks(at)
 	}
 	if m.screen == tasksScreen {
 		rows := m.rows()
@@ -56,6 +62,34 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	default:
 		m.directory.cursor = i
 	}
+	return nil
+}
+
+// wheelTalk scrolls a conversation.
+func (m *Model) wheelTalk(msg tea.MouseMsg) tea.Cmd {
+	switch {
+	case msg.Action != tea.MouseActionPress:
+	case msg.Button == tea.MouseButtonWheelUp:
+		m.talking.scroll(wheelLines, m)
+	case msg.Button == tea.MouseButtonWheelDown:
+		m.talking.scroll(-wheelLines, m)
+	case msg.Button == tea.MouseButtonLeft && msg.Y == 0 && m.talking.deed != waiting:
+		return m.leaveTalk()
+	}
+	return nil
+}
+
+// clickTalks chooses a conversation, or opens the chosen one.
+func (m *Model) clickTalks(at int) tea.Cmd {
+	l := &m.talking.list
+	i := firstShown(l.cursor, len(l.all), max(1, m.bodyHeight()-1)) + at
+	switch {
+	case i >= len(l.all):
+		return nil
+	case i == l.cursor:
+		return m.oneKey(tea.KeyMsg{Type: tea.KeyEnter})
+	}
+	l.cursor = i
 	return nil
 }
 

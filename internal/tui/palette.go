@@ -19,8 +19,8 @@ type offer struct {
 	do    func() tea.Cmd
 }
 
-// palette is a list of all that can be done from here, narrowed by typed words. It is made when it is opened: what
-// changes meanwhile isn't in it.
+// palette is a list of all that can be done from here, narrowed by typed words. It is made when it is opened:
+// later changes aren't in it.
 type palette struct {
 	head   string
 	offers []offer
@@ -82,7 +82,7 @@ func (m *Model) paletteKey(msg tea.KeyMsg) tea.Cmd {
 	return nil
 }
 
-// take does what an offer says.
+// take accepts an offer.
 func (m *Model) take(at int) tea.Cmd {
 	if at >= len(m.palette.shown) {
 		return nil

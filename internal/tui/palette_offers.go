@@ -10,7 +10,8 @@ import (
 
 // keyNames are the keys that bindings name and that aren't letters.
 var keyNames = map[string]tea.KeyType{
-	"enter": tea.KeyEnter, "tab": tea.KeyTab, "esc": tea.KeyEsc, "space": tea.KeySpace, "ctrl+s": tea.KeyCtrlS, "ctrl+o": tea.KeyCtrlO,
+	"enter": tea.KeyEnter, "tab": tea.KeyTab, "esc": tea.KeyEsc, "space": tea.KeySpace, "ctrl+s": tea.KeyCtrlS,
+	stopKey: tea.KeyCtrlX, retryKey: tea.KeyCtrlR, undoKey: tea.KeyCtrlZ, takeKey: tea.KeyCtrlY, "ctrl+o": tea.KeyCtrlO,
 }
 
 // keyOf is the key that a binding names; false for one that names several, as those that move do.
@@ -24,7 +25,7 @@ func keyOf(name string) (tea.KeyMsg, bool) {
 	return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(name)}, true
 }
 
-// offeredKeys are what the keys of the screen do.
+// offeredKeys are the actions of the screen's keys.
 func (m *Model) offeredKeys() []offer {
 	bindings := m.bindings()
 	if m.screen == formScreen && m.form.picker != nil {
@@ -58,6 +59,9 @@ func (m *Model) goTo(to screen, words, about string) offer {
 
 func (m *Model) offeredScreens() []offer {
 	all := []offer{m.goTo(directoryScreen, "capabilities", "the directory")}
+	if m.config.Talks != nil {
+		all = append(all, offer{"conversations", "chat with a model", "go to", m.openTalks}, offer{"new conversation", "chat with a model", "go to", m.newTalk})
+	}
 	return append(all, offer{"tasks", "all of them", "go to", func() tea.Cmd { return m.showTasks("") }})
 }
 
@@ -105,7 +109,7 @@ func (m *Model) offeredForms() []offer {
 	return all
 }
 
-// offeredTasks are the newest of the table's tasks, by what they are about; their ids are found too.
+// offeredTasks are the newest of the table's tasks, by their first words and their ids.
 func (m *Model) offeredTasks() []offer {
 	var all []offer
 	for _, k := range m.tasks.newest[:min(len(m.tasks.newest), mostOffered)] {

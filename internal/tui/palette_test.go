@@ -8,7 +8,7 @@ import (
 	"unitask/internal/tui"
 )
 
-// TestPalette: each kind of offer is found by a few letters and does what it says, on large and small terminals.
+// TestPalette: each kind of offer is found by a few letters and carried out, on large and small terminals.
 func TestPalette(t *testing.T) {
 	for name, tt := range map[string]struct {
 		from  []string // keys before the palette

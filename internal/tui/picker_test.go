@@ -60,7 +60,7 @@ func TestPicker(t *testing.T) {
 	}
 }
 
-// TestPickedFilesAreSent: what was picked is what is sent, also from a folder that is neither here nor at home.
+// TestPickedFilesAreSent: a picked file is the one sent, also from a folder elsewhere than here and at home.
 func TestPickedFilesAreSent(t *testing.T) {
 	manyFiles(t)
 	photos := filepath.Join(os.Getenv("HOME"), "photos")
@@ -152,7 +152,7 @@ func TestFolderCanNotBeRead(t *testing.T) {
 	})
 }
 
-// TestPickerIsLeftMeanwhile: a folder that comes late changes nothing that was done meanwhile.
+// TestPickerIsLeftMeanwhile: a folder that comes late leaves all that was done meanwhile as it is.
 func TestPickerIsLeftMeanwhile(t *testing.T) {
 	manyFiles(t)
 	bubble(t, func(t *testing.T) {

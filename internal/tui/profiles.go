@@ -16,7 +16,7 @@ const reachWithin = 20 * time.Second
 // Profiles are the services that a person can go over to.
 type Profiles interface {
 	List() ([]Profile, error)
-	// Open finds the service of a profile and its key. It asks nobody and sends no request.
+	// Open finds the service of a profile and its key. It asks no person and sends no request.
 	Open(ctx context.Context, name string) (Reached, error)
 }
 
@@ -139,7 +139,8 @@ func (m *Model) reached(msg reachedMsg) tea.Cmd {
 		next.screen = tasksScreen
 	}
 	next.directory.take(msg.directory)
+	closed := m.closeTalk()
 	*m = *next
 	m.notice("now with "+line(msg.name), false)
-	return m.begin()
+	return tea.Batch(closed, m.begin())
 }

@@ -82,7 +82,7 @@ func TestGoOver(t *testing.T) {
 	}
 }
 
-// TestLateAnswers: an answer of a service that was left changes nothing, be it tasks or an error.
+// TestLateAnswers: an answer of a service that was left has no effect, be it tasks or an error.
 func TestLateAnswers(t *testing.T) {
 	for name, late := range map[string]error{
 		"tasks": nil, "an error": &client.Error{Fault: fault.New(fault.Unauthenticated, "no"), RequestID: "req_1"}, "no answer": errAway,
@@ -132,7 +132,7 @@ func TestGoOverFails(t *testing.T) {
 	}
 }
 
-// TestGoOverLater: nobody goes over while a form is being sent, or an action upon several tasks goes on.
+// TestGoOverLater: this service stays while a form is being sent, or an action upon several tasks goes on.
 func TestGoOverLater(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r, local, _ := twoServices(t)

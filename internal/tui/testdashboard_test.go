@@ -23,6 +23,7 @@ type testDashboard struct {
 	t         *testing.T
 	model     *tui.Model
 	profiles  *profiles
+	talks     *talks
 	inbox     chan tea.Msg
 	done      chan struct{}
 	runs      sync.WaitGroup
@@ -41,13 +42,13 @@ type tested interface {
 // newTestDashboard starts a dashboard of 80 columns and 24 rows and lets it settle.
 func newTestDashboard(t *testing.T, service tested) *testDashboard {
 	t.Helper()
-	r := &testDashboard{t: t, profiles: &profiles{}, inbox: make(chan tea.Msg), done: make(chan struct{})}
+	r := &testDashboard{t: t, profiles: &profiles{}, talks: &talks{open: map[string]*talk{}}, inbox: make(chan tea.Msg), done: make(chan struct{})}
 	t.Cleanup(func() {
 		close(r.done)
 		r.runs.Wait() // the timers; in the bubble that takes no time
 	})
 	r.model = tui.New(t.Context(), tui.Config{
-		Reached:  tui.Reached{Service: service, Files: service.files(), Where: address, Profile: "local"},
+		Reached:  tui.Reached{Service: service, Files: service.files(), Talks: r.talks, Where: address, Profile: "local"},
 		Profiles: r.profiles, Zone: time.UTC, Pictures: true,
 		Ended: func(words string) { r.said = append(r.said, words) },
 		Copy:  func(text string) { r.clipboard = text },
@@ -172,7 +173,7 @@ func (r *testDashboard) hides(texts ...string) {
 var keyTypes = map[string]tea.KeyType{
 	"enter": tea.KeyEnter, "tab": tea.KeyTab, "shift+tab": tea.KeyShiftTab, "esc": tea.KeyEsc, "up": tea.KeyUp,
 	"down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd,
-	"backspace": tea.KeyBackspace, "ctrl+s": tea.KeyCtrlS, "ctrl+c": tea.KeyCtrlC, "ctrl+o": tea.KeyCtrlO, "ctrl+u": tea.KeyCtrlU,
+	"backspace": tea.KeyBackspace, "ctrl+s": tea.KeyCtrlS, "ctrl+c": tea.KeyCtrlC, "ctrl+j": tea.KeyCtrlJ, "ctrl+x": tea.KeyCtrlX, "ctrl+r": tea.KeyCtrlR, "ctrl+y": tea.KeyCtrlY, "ctrl+o": tea.KeyCtrlO, "ctrl+u": tea.KeyCtrlU,
 	"ctrl+w": tea.KeyCtrlW, "ctrl+k": tea.KeyCtrlK, "delete": tea.KeyDelete, "pgdown": tea.KeyPgDown, "pgup": tea.KeyPgUp,
 	"shift+up": tea.KeyShiftUp, "shift+down": tea.KeyShiftDown, "ctrl+left": tea.KeyCtrlLeft, "ctrl+right": tea.KeyCtrlRight,
 }

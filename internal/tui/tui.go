@@ -1,5 +1,5 @@
 // Package tui is the dashboard: the directory of capabilities, a form made from a capability's
-// schema, the live table of the account's tasks, and the detail of one of them with its pictures.
+// schema, the live table of the account's tasks, the detail of one of them with its pictures, and conversations.
 //
 // There is one tea.Model, Model. Its parts are plain structs that draw themselves with Render and know no other part.
 // Update does no input or output: it returns commands, and a command changes no state, it returns a message. All that
@@ -58,6 +58,7 @@ type Files interface {
 type Reached struct {
 	Service Service // required
 	Files   Files   // required
+	Talks   Talks   // nil: no conversations
 	Where   string  // the service, shown in the header, its end only if there is room
 	Profile string  // its name, "" without one
 }

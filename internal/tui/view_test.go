@@ -3,6 +3,7 @@ package tui_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"image"
@@ -98,6 +99,19 @@ var views = map[string]func(r *testDashboard, service *fake){
 	"profiles": func(r *testDashboard, _ *fake) {
 		r.profiles.all = []tui.Profile{{Name: "local", BaseURL: address}, {Name: "work", BaseURL: "https://ai.example.com/a/long/way/to/the/service/of/the/whole/house"}}
 		r.press("p", "down")
+	},
+	"talks": func(r *testDashboard, _ *fake) { twoTalks(r); r.press("t", "down") },
+	"talk": func(r *testDashboard, _ *fake) {
+		one, _ := twoTalks(r)
+		r.press("t", "enter", "And now?", "enter")
+		r.say(one, "It is night, and the fox sleeps in her den")
+		r.press("then", "ctrl+j", "again")
+	},
+	"talk_left": func(r *testDashboard, _ *fake) { twoTalks(r); r.press("t", "down", "enter", "esc") },
+	"talk_failed": func(r *testDashboard, _ *fake) {
+		_, two := twoTalks(r)
+		two.end = errors.New("the work didn't end in time")
+		r.press("t", "down", "enter")
 	},
 	"palette_typed": func(r *testDashboard, service *fake) {
 		manyTasks(r, service)

@@ -19,7 +19,12 @@ func elapsed(t api.Task, now time.Time) time.Duration {
 
 // age is how long ago a task was created, in its largest unit.
 func age(t api.Task, now time.Time) string {
-	d := max(0, now.Sub(t.CreatedAt.Time))
+	return ago(t.CreatedAt.Time, now)
+}
+
+// ago is the time since then, in its largest unit.
+func ago(then, now time.Time) string {
+	d := max(0, now.Sub(then))
 	switch {
 	case d < time.Minute:
 		return fmt.Sprintf("%ds", int(d.Seconds()))

@@ -185,7 +185,7 @@ func (c calls) cancelOne(t api.Task) outcome {
 func (c calls) saveOne(t api.Task, folder string) outcome {
 	files, err := c.files.Save(c.ctx, t, folder, false)
 	if there, ok := errors.AsType[*save.ExistError](err); ok {
-		return outcome{words: line(filepath.Base(there.Names[0])) + " is there already", bad: true}
+		return outcome{words: "there already: " + line(filepath.Base(there.Names[0])), bad: true}
 	}
 	if err != nil {
 		return outcome{words: reason(err), bad: true}

@@ -2,7 +2,7 @@
 // process: a turn is durable before its request is sent, and one that a process left open is sent again under its key.
 //
 // Session is a conversation and the service that answers it; the command and the dashboard use it alike. Desk is one
-// for a screen, which goes on with a conversation while it is drawn. Neither prints anything.
+// for a screen, which goes on with a conversation while it is drawn. They print no word.
 package talk
 
 import (

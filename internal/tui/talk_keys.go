@@ -1,0 +1,222 @@
+package tui
+
+import (
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+const (
+	talkKey    = "t"
+	stopKey    = "ctrl+x"
+	retryKey   = "ctrl+r"
+	undoKey    = "ctrl+z"
+	takeKey    = "ctrl+y"
+	wheelLines = 3
+)
+
+// talksKey takes a key in the list of conversations.
+func (m *Model) talksKey(k string) tea.Cmd {
+	p := &m.talking
+	switch k {
+	case "esc", "left", "backspace":
+		m.screen = p.from
+	case "tab", "shift+tab":
+		m.screen = tasksScreen
+	case "r":
+		return m.readTalks()
+	case "n":
+		if p.deed == idle {
+			return m.openTalk("")
+		}
+	case "enter":
+		if p.deed == idle && p.list.cursor < len(p.list.all) {
+			return m.openTalk(p.list.all[p.list.cursor].ID)
+		}
+	default:
+		p.list.cursor = move(k, p.list.cursor, len(p.list.all), m.bodyHeight())
+	}
+	return nil
+}
+
+// talkKey takes a key in a conversation.
+func (m *Model) talkKey(msg tea.KeyMsg) tea.Cmd {
+	p := &m.talking
+	switch k := msg.String(); k {
+	case "esc":
+		return m.leaveTalk()
+	case "tab":
+		m.screen = tasksScreen // the answer is waited for all the same
+	case "enter":
+		return m.enterTalk()
+	case stopKey, retryKey, undoKey, takeKey:
+		return m.talkDeed(k)
+	case "pgup":
+		p.scroll(m.talkRoom()-1, m)
+	case "pgdown":
+		p.scroll(1-m.talkRoom(), m)
+	default:
+		if !p.write.key(msg, m.width-2) && (k == "up" || k == "down") {
+			p.scroll(map[string]int{"up": 1, "down": -1}[k], m)
+		}
+	}
+	return nil
+}
+
+// scroll moves the lines; up to the first one.
+func (p *talkPane) scroll(by int, m *Model) {
+	most := max(0, len(p.drawn(m.drawing(), m.width))-m.talkRoom())
+	p.up = max(0, min(p.up+by, most))
+}
+
+// leaveTalk stops a wait, or goes back to the list.
+func (m *Model) leaveTalk() tea.Cmd {
+	p := &m.talking
+	switch {
+	case p.deed == waiting:
+		p.stop()
+		return nil
+	case p.deed != idle:
+		return nil
+	}
+	m.screen = talksScreen
+	return m.closeTalk()
+}
+
+// enterTalk sends the entry. Without one it waits for the answer that isn't there yet.
+func (m *Model) enterTalk() tea.Cmd {
+	p := &m.talking
+	text := p.write.value()
+	trimmed := strings.TrimSpace(text)
+	command, isCommand := strings.CutPrefix(trimmed, "/")
+	isCommand = isCommand && !strings.HasPrefix(command, "/")
+	switch {
+	case p.deed != idle && !isCommand:
+		m.notice("the last message has no answer yet", true)
+		return nil
+	case isCommand:
+		return m.talkCommand(command)
+	case p.view.Unanswered && trimmed == "":
+		return m.await()
+	case p.view.Unanswered:
+		m.said = notice{words: "the last message has no answer yet", bad: true, hint: "an empty line waits for it, " + stopKey + " cancels it"}
+		return nil
+	case trimmed == "" && len(p.view.Calls) == 0:
+		return nil
+	}
+	if strings.HasPrefix(trimmed, "//") {
+		text = trimmed[1:]
+	}
+	return m.act(saying, func(t Talk) error { return t.Say(text) })
+}
+
+// talkCommand carries out a command of unitask chat that needs no more than the conversation.
+func (m *Model) talkCommand(word string) tea.Cmd {
+	keys := map[string]string{"cancel": stopKey, "retry": retryKey, "undo": undoKey, "copy": takeKey}
+	p := &m.talking
+	switch k := keys[word]; {
+	case k != "":
+		p.write = editor{lines: true}
+		return m.talkDeed(k)
+	case word == "new" || word == "list" || word == "quit":
+		p.write = editor{lines: true}
+		if p.deed == waiting {
+			p.stop()
+		}
+		if word == "new" {
+			return m.openTalk("")
+		}
+		m.screen = talksScreen
+		return m.closeTalk()
+	}
+	m.said = notice{words: "there is no /" + line(word) + " here", bad: true, hint: "/cancel, /retry, /undo, /copy, /new and /list are; unitask chat has more. // begins a message with a slash"}
+	return nil
+}
+
+// talkDeed cancels, retries, undoes or copies.
+func (m *Model) talkDeed(k string) tea.Cmd {
+	p := &m.talking
+	switch {
+	case p.talk == nil:
+	case k == takeKey:
+		return m.copyAnswer()
+	case k == stopKey && p.deed == waiting:
+		p.ends = true
+		p.stop()
+	case p.deed != idle:
+		m.notice("one moment", true)
+	case k == stopKey && p.view.Unanswered:
+		return m.cancelTurn()
+	case k == stopKey:
+		m.notice("no answer is being made", true)
+	case p.view.Unanswered:
+		m.said = notice{words: "the last message has no answer yet", bad: true, hint: "an empty line waits for it, " + stopKey + " cancels it"}
+	case k == retryKey:
+		return m.act(saying, Talk.Again)
+	case k == undoKey:
+		return m.act(undoing, Talk.Undo)
+	}
+	return nil
+}
+
+// copyAnswer puts the last answer into the terminal's clipboard.
+func (m *Model) copyAnswer() tea.Cmd {
+	all := m.talking.view.Messages
+	for i := len(all) - 1; i >= 0; i-- {
+		if all[i].Role != roleAssistant {
+			continue
+		}
+		content := plain(all[i].Text)
+		if len(content) > longestCopy {
+			m.notice("the answer is too long for a clipboard", true)
+			return nil
+		}
+		m.notice("copied the answer, where the terminal lets programs do so", false)
+		put := m.config.Copy
+		return func() tea.Msg {
+			put(content)
+			return nil
+		}
+	}
+	m.notice("there is no answer yet", true)
+	return nil
+}
+
+// talkBindings are the keys of the list of conversations, or of one.
+func (s screen) talkBindings() []binding {
+	if s == talksScreen {
+		return []binding{
+			{"enter", "open"},
+			{"n", "new"},
+			{"esc", "back"},
+			{"tab", "tasks"},
+			{"↑ ↓", "move; home, end, pgup, pgdown"},
+			{"r", "read again"},
+		}
+	}
+	return []binding{
+		{"enter", "send"},
+		{"ctrl+j", "new line"},
+		{"esc", "conversations"},
+		{"pgup", "scroll; pgdown goes down again, as the wheel does"},
+		{retryKey, "retry; the last message"},
+		{undoKey, "take back; the last message and its answer"},
+		{takeKey, "copy; the last answer"},
+		{stopKey, "cancel; the answer that isn't there yet"},
+		{"tab", "tasks; the answer comes meanwhile"},
+	}
+}
+
+// bindings are the keys that mean something now.
+func (p *talkPane) bindings() []binding {
+	all := talkScreen.talkBindings()
+	last := []binding{all[7], all[8]}
+	switch {
+	case p.deed != idle:
+		return append([]binding{{"esc", "stop waiting; it goes on"}}, last...)
+	case p.view.Unanswered:
+		return append([]binding{{"enter", "wait on"}, {"esc", "conversations"}}, last...)
+	default:
+		return append(all[:7:7], last[1])
+	}
+}
