@@ -1,8 +1,8 @@
 // Package hours counts the ends of tasks, and of attempts at suppliers, by the hour: how many, how long they took and
 // their cost.
 //
-// A Counter is one node's, in memory and since its start: an end before that, or at another node, isn't in it, and Since
-// says so. It holds the hour under way and the 24 before, each with a bounded number of rows of 900 bytes. Counting takes
+// A Counter is one node's, in memory and since its start: earlier ends, and those at other nodes, aren't in it. It holds
+// the hour under way and the 24 before, each with a bounded number of rows of 900 bytes. Counting takes
 // no lock once a row is there. The sums that last, and are all nodes', are the store's: by the day.
 package hours
 

@@ -23,7 +23,7 @@ type Concern struct {
 	Grave bool   // requests fail by it, or will; else it is a warning
 }
 
-// ConcernKind says what a Concern is about.
+// ConcernKind is the subject of a Concern.
 type ConcernKind string
 
 // The kinds of concerns.
@@ -39,7 +39,7 @@ const (
 // longWait is how long the oldest task may wait in the queue before it is a concern.
 const longWait = 5 * time.Minute
 
-// Concerns returns what needs an operator's attention, the gravest first; nil without anything.
+// Concerns returns all that needs an operator's attention, the gravest first.
 func (o *Operator) Concerns(ctx context.Context, states []api.SupplierState) ([]Concern, error) {
 	var all []Concern
 	for i := range states {
@@ -85,7 +85,7 @@ func concernsOf(s *api.SupplierState) (all []Concern) {
 	}
 	if len(tripped) > 0 {
 		about := fmt.Sprintf("%d of %d routes left alone: %s (%s, %s)", len(tripped), approved, tripped[0].Reason, tripped[0].Capability, tripped[0].Model)
-		all = append(all, Concern{Kind: ConcernTripped, Name: s.Name, About: about, Grave: len(tripped) == approved})
+		all = append(all, Concern{Kind: ConcernTripped, Name: s.Name, About: about, Grave: len(tripped) == approved && !slices.ContainsFunc(tripped, forSomeAlone)})
 	}
 	switch {
 	case s.Limit > 0 && s.InFlight >= s.Limit:
@@ -94,6 +94,12 @@ func concernsOf(s *api.SupplierState) (all []Concern) {
 		all = append(all, Concern{Kind: ConcernFull, Name: s.Name, About: fmt.Sprintf("%s (%s)", full[0].Reason, full[0].Model)})
 	}
 	return all
+}
+
+// forSomeAlone reports whether a route goes on for most accounts.
+func forSomeAlone(r api.RouteState) bool {
+	before, after, _ := strings.Cut(forSome, "%d")
+	return strings.Contains(r.Reason, before) && strings.HasSuffix(r.Reason, after)
 }
 
 // fullReason begins the reasons of routes that have had their minute's work.

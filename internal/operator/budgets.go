@@ -26,7 +26,7 @@ type keptConcerns struct {
 }
 
 // budgetConcerns returns the accounts and keys that have spent most of their budgets in the period under way, at most
-// budgetsFor old. What the open tasks have reserved isn't in it.
+// budgetsFor old. The reservations of open tasks aren't in it.
 func (o *Operator) budgetConcerns(ctx context.Context) ([]Concern, error) {
 	o.budgets.mu.Lock()
 	defer o.budgets.mu.Unlock()

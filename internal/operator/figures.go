@@ -22,9 +22,10 @@ type Figures struct {
 // ErrorRate returns the part of the tasks that failed. Canceled ones count neither way; false: none ended otherwise.
 func (f *Figures) ErrorRate() (float64, bool) { return rate(f.Tasks.Failed, f.Tasks.Succeeded) }
 
-// AttemptErrorRate is that of the attempts, one of unknown outcome being a failure. A rejected one counts neither way.
+// AttemptErrorRate returns the part of the attempts that didn't end well: failed, of unknown outcome, or rejected, as by a
+// supplier that can't be reached.
 func (f *Figures) AttemptErrorRate() (float64, bool) {
-	return rate(f.Attempts.Failed+f.Attempts.Unknown, f.Attempts.Succeeded)
+	return rate(f.Attempts.Failed+f.Attempts.Unknown+f.Attempts.Rejected, f.Attempts.Succeeded)
 }
 
 func rate(failed, well int64) (float64, bool) {

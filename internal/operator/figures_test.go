@@ -73,8 +73,8 @@ func TestByHour(t *testing.T) {
 	if part, ok := r.Total.ErrorRate(); !ok || part != 0.2 { // 25 of 125: the canceled one counts neither way
 		t.Errorf("the error rate is %v, want 0.2", part)
 	}
-	if part, ok := r.Total.AttemptErrorRate(); !ok || part != 0.2 {
-		t.Errorf("the attempts' error rate is %v, want 0.2", part)
+	if part, ok := r.Total.AttemptErrorRate(); !ok || part != 26.0/126 { // the canceled task's was rejected
+		t.Errorf("the attempts' error rate is %v, want 26 of 126", part)
 	}
 	for p, want := range map[float64]time.Duration{0.5: 500 * time.Millisecond, 0.95: 950 * time.Millisecond, 0.99: 990 * time.Millisecond} {
 		got, ok := r.Total.Tasks.Times.Quantile(p)
@@ -134,7 +134,8 @@ func (g gauges) InFlight(ctx context.Context) (map[string]int, error) { return g
 // TestConcerns brings about each concern on its own, and their end.
 func TestConcerns(t *testing.T) {
 	route := routing.State{Capability: "text.chat", Supplier: "groq", Model: "m", Mode: task.Live, Approved: true}
-	tripped, refused, full, retired, capped := route, route, route, route, route
+	tripped, refused, full, retired, capped, some := route, route, route, route, route, route
+	some.Reason, some.Accounts = "tripped: failing", 2
 	tripped.Reason, refused.Refused, full.Reason = "tripped: failing", "the supplier refuses the key (401)", "full: requests a minute"
 	retired.Approved, retired.Reason, capped.SupplierCap = false, "tripped: failing", 4
 	other := route
@@ -175,7 +176,7 @@ func TestConcerns(t *testing.T) {
 	}
 }
 
-// TestBudgetConcerns: from 80 % on a budget is told of, a rotated key's with what the key before it spent.
+// TestBudgetConcerns: from 80 % on a budget is told of, a rotated key's with the spending of the key before it.
 func TestBudgetConcerns(t *testing.T) {
 	o := newTestOperator(t)
 	c := t.Context()

@@ -46,6 +46,9 @@ func (o *Operator) Suppliers(ctx context.Context) ([]api.SupplierState, error) {
 	return states, o.addToday(ctx, states)
 }
 
+// forSome follows the reason of a pause that doesn't concern all accounts.
+const forSome = ", for %d of the accounts"
+
 func routeOf(r routing.State) api.RouteState {
 	out := api.RouteState{
 		Capability: string(r.Capability), Model: r.Model, Mode: r.Mode, Approved: r.Approved, State: api.RouteOpen,
@@ -69,7 +72,7 @@ func routeOf(r routing.State) api.RouteState {
 		}
 	}
 	if r.Accounts > 0 {
-		out.Reason += fmt.Sprintf(", for %d of the accounts", r.Accounts)
+		out.Reason += fmt.Sprintf(forSome, r.Accounts)
 	}
 	return out
 }

@@ -257,7 +257,8 @@ async function round(page, look, width) {
   if (width === 390) rules.rules = { "color-contrast": { enabled: false } };
   await page.emulateMedia({ colorScheme: look });
   await page.setViewportSize({ width, height: width < 500 ? 844 : 860 });
-  visited.set("overview", "/console/");
+  visited.set("home", "/console/");
+  visited.set("overview", "/console/overview");
   visited.set("suppliers", "/console/suppliers");
   visited.set("accounts", "/console/accounts");
   await page.goto("/console/accounts");

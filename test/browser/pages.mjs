@@ -57,7 +57,7 @@ async function pictures(page) {
 async function polling(page) {
   await page.setViewportSize({ width: 390, height: 860 });
   await page.clock.install();
-  await page.goto("/console/");
+  await page.goto("/console/overview");
   const polled = async (times) => {
     for (let i = 0; i < times; i++) {
       await Promise.all([page.waitForResponse((r) => r.url() === page.url()).then((r) => r.finished()), page.clock.runFor(5000)]);

@@ -24,7 +24,8 @@ func (c *Console) route() {
 	c.mux.HandleFunc("POST "+Root+"/sign-out", c.handleSignOut)
 	c.mux.HandleFunc("GET "+Root+"/static/{file}", c.handleFile)
 	for pattern, h := range map[string]handler{
-		"GET /{$}":                                c.handleOverview,
+		"GET /{$}":                                c.handleFirst,
+		"GET /overview":                           c.handleOverview,
 		"GET /keys":                               c.handleKeys,
 		"GET /keys/new":                           c.handleKeyForm,
 		"POST /keys":                              c.handleKeyCreate,

@@ -91,6 +91,7 @@ func timeOf(at any) time.Time {
 
 // icons are the signs of the navigation, 16 by 16.
 var icons = map[string]template.HTML{
+	"home":         icon(`<path d="M2.500 13.500v-11M2.500 13.500h11M5 11l3-3.500 2.200 2L13.500 5"/>`),
 	"overview":     icon(`<rect x="2" y="2" width="5" height="5" rx="1"/><rect x="9" y="2" width="5" height="5" rx="1"/><rect x="2" y="9" width="5" height="5" rx="1"/><rect x="9" y="9" width="5" height="5" rx="1"/>`),
 	"trial":        icon(`<path d="M5 2.8v10.4L13.2 8z"/>`),
 	"tasks":        icon(`<path d="M6 4h8M6 8h8M6 12h8M2.2 4h.6M2.2 8h.6M2.2 12h.6"/>`),

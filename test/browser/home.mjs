@@ -1,0 +1,93 @@
+// An operator's home: the figures of all accounts, what needs attention, and the charts' values by pointer and keys.
+import { assert, browse, equal, fits, judge, step, tabTo, told } from "./driver.mjs";
+
+async function create(page, mode, body, state) {
+  const made = await page.evaluate(async ([mode, body]) => {
+    const answer = await fetch(`/console/api/${mode}/tasks`, {
+      method: "POST", body: JSON.stringify(body),
+      headers: { "Content-Type": "application/json", "Idempotency-Key": crypto.randomUUID(), Prefer: "wait=60" },
+    });
+    return answer.json();
+  }, [mode, body]);
+  equal(made.state, state, `the task ${JSON.stringify(made.error)}`);
+}
+
+// wanted is the folder for pictures of the pages, for whoever works on them.
+const wanted = process.env.HOME_PICTURES;
+
+const chat = { capability: "text.chat", input: { prompt: "hello" } };
+
+// figure reads a tile.
+const figure = (page, name) => page.locator(".tile", { has: page.locator("dt", { hasText: name }) }).locator("dd").first().innerText();
+
+async function look(page, what, heading) {
+  await fits(page, `${what} at 1280`);
+  await judge(page, `${what}, light`);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await judge(page, `${what}, dark`, { runOnly: ["color-contrast"] });
+  await picture(page, `${what}-dark`);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await fits(page, `${what} at 390`);
+  await judge(page, `${what} at 390`, { rules: { "color-contrast": { enabled: false } } });
+  await picture(page, `${what}-390`);
+  await page.setViewportSize({ width: 1280, height: 860 });
+  await page.emulateMedia({ colorScheme: "light" });
+  await picture(page, what);
+  await page.getByRole("heading", { level: 1, name: heading }).waitFor();
+}
+
+async function picture(page, name) {
+  if (wanted) await page.screenshot({ path: `${wanted}/${name}.png`, fullPage: true, animations: "disabled" });
+}
+
+await browse(async (page) => {
+  await page.goto(told.link);
+  await page.waitForURL("**/console/");
+  await step("nothing has happened yet", async () => {
+    equal(await figure(page, "Tasks ended"), "0", "tasks");
+    await page.getByText("No breaker is open").waitFor();
+    await judge(page, "home without anything");
+  });
+
+  await step("tasks end, and the page says so by itself", async () => {
+    for (let i = 0; i < 5; i++) await create(page, "live", chat, "succeeded");
+    for (const capability of ["text.embed", "text.moderate"]) {
+      await create(page, "test", { capability, input: { texts: ["a heron"] } }, "succeeded");
+    }
+    await page.locator(".concerns").getByText("gone is left alone").waitFor();
+    equal(await figure(page, "Tasks ended"), "7", "tasks");
+    equal(await figure(page, "Error rate"), "0 %", "the error rate");
+    await page.getByText("By the hour this node has counted since").waitFor();
+  });
+
+  await step("a chart says its values at the pointer and by the arrow keys", async () => {
+    const cursor = page.getByRole("slider", { name: "Tasks that ended" });
+    await cursor.hover();
+    await page.locator(".chart-tip").waitFor();
+    await tabTo(page, cursor, "the chart's cursor");
+    await page.keyboard.press("End");
+    const last = await cursor.getAttribute("aria-valuetext");
+    assert(last.includes("7 Succeeded, 0 Failed, 0 Canceled"), `the last hour is ${last}`);
+    await judge(page, "a chart with its values");
+    await page.keyboard.press("ArrowLeft");
+    assert((await cursor.getAttribute("aria-valuetext")).includes("not counted"), "an hour before the start is counted");
+    await page.keyboard.press("Escape");
+    equal(await page.locator(".chart-tip").count(), 0, "values after Escape");
+    const table = page.getByRole("table", { name: "Tasks that ended" });
+    await page.locator("summary", { hasText: "As a table" }).first().click();
+    equal(await table.locator("tbody tr").last().locator("td").allInnerTexts(), ["7", "0", "0"], "the table's last hour");
+  });
+
+  await step("the pages", async () => {
+    await look(page, "home", "All accounts");
+    await page.getByRole("link", { name: "Supplier", exact: true }).click();
+    await page.getByRole("heading", { name: "Attempts" }).waitFor();
+    await page.getByRole("link", { name: "Live", exact: true }).click();
+    await page.waitForURL("**/console/?span=hours&split=supplier&mode=live");
+    equal(await figure(page, "Tasks ended"), "5", "live tasks");
+    await page.getByRole("link", { name: "14 days" }).click();
+    await page.waitForURL("**span=days**");
+    equal(await figure(page, "Tasks ended"), "5", "live tasks by the day");
+    await look(page, "home-days", "All accounts");
+  });
+});
