@@ -69,6 +69,24 @@ func (o *Output) Indented() string {
 	return b.String()
 }
 
+// Rest returns the members of an output that was read which no field has, as an object: nil if there are none, and all of
+// the output if that is no object.
+func (o *Output) Rest() json.RawMessage {
+	var members map[string]json.RawMessage
+	if !o.Open || !read(&members, o.JSON) {
+		if o.Open {
+			return o.JSON
+		}
+		return nil
+	}
+	maps.DeleteFunc(members, func(name string, value json.RawMessage) bool { return new(Output).take(name, value) })
+	rest, err := json.Marshal(members)
+	if err != nil {
+		return o.JSON // they were read from it
+	}
+	return rest
+}
+
 // Artifacts returns every artifact of an output that was read, in order.
 func (o *Output) Artifacts() []Artifact {
 	if o == nil {

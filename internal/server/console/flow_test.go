@@ -342,7 +342,7 @@ func TestTaskPages(t *testing.T) {
 		`{"capability":"image.generate","input":{"prompt":"a fox"},"parameters":{"size":"64x64"}}`:       `<img src="/artifacts/`,
 		`{"capability":"video.generate","input":{"prompt":"a fox"},"parameters":{"duration_seconds":1}}`: `<video src="/artifacts/`,
 		`{"capability":"audio.speech","input":{"text":"hello"}}`:                                         `<audio src="/artifacts/`,
-		`{"capability":"text.embed","input":{"texts":["hello"]}}`:                                        `1 vectors of`,
+		`{"capability":"text.embed","input":{"texts":["hello"]}}`:                                        `1 vector of`,
 	} {
 		done := b.run(body)
 		page := b.get("/tasks/" + done.ID)

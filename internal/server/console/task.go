@@ -16,6 +16,7 @@ type taskView struct {
 	KeyID    string
 	Timeline []step
 	Own      *api.Task      // of the visitor's account: output, error, usage
+	Result   *result        // its output
 	Files    []media        // of the output
 	Admin    *api.AdminTask // for operators
 	LiveAt   string         // the address at which the page's script follows it; "" after its end
@@ -81,6 +82,7 @@ func (c *Console) ownView(x exchange, id string) (taskView, error) {
 		if v.Own.Output, err = own.Output.Read(); err != nil {
 			return taskView{}, err
 		}
+		v.Result = resultOf(v.Capability, v.Own.Output)
 		v.add(v.Own.Output.Artifacts())
 	}
 	for i := range v.Files {

@@ -1,5 +1,6 @@
 // Follows a task that hasn't ended: its text as it comes, and the page anew whenever its state changes.
 import { refresh } from "./parts.js";
+import { stream } from "./result.js";
 
 const source = new EventSource(document.querySelector("[data-follow]").dataset.follow);
 let said = "";
@@ -7,11 +8,7 @@ let shown;
 
 source.addEventListener("delta", (event) => {
   said += JSON.parse(event.data).text ?? ""; // or a piece of thoughts, or of a tool call
-  const at = document.getElementById("stream");
-  if (at) {
-    at.hidden = false;
-    at.textContent = said;
-  }
+  stream(document.querySelector("#task .output"), said);
 });
 
 source.addEventListener("task", (event) => {

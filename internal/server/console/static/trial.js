@@ -1,5 +1,6 @@
 // Makes the trial's form work: what it is made of stands in modules of its own.
 
+import { remember } from "./result.js";
 import { startChooser } from "./trial_chooser.js";
 import { form, startForm } from "./trial_form.js";
 import { startRuns } from "./runs.js";
@@ -26,4 +27,5 @@ if (form) {
   preview();
   startRuns();
   runs.addEventListener("start", () => { if (matchMedia("(max-width: 900px)").matches) document.getElementById("result").scrollIntoView(); });
+  runs.addEventListener("start", ({ detail: { task, request } }) => remember(task.id, request.input));
 }

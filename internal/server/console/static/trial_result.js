@@ -1,5 +1,6 @@
 // Shows what comes of a run: the section of the task's own page, with its text as it comes and its progress.
 
+import { dress as dressResult, stream as write } from "./result.js";
 import { form } from "./trial_form.js";
 
 const result = document.getElementById("result");
@@ -24,7 +25,7 @@ function dress(task, section, again) {
 
 // paneOf shows one run at a time at a place of the page. isShown reports whether that is still the run of a call.
 export function paneOf(place) {
-  const stream = (text) => write(place, text);
+  const stream = (text) => write(place.firstElementChild, text);
 
   // show puts the result of the task's own page here. The button is for doing the same again, should that be of use.
   async function show(task, { text, again, isShown = () => true } = {}) {
@@ -34,6 +35,7 @@ export function paneOf(place) {
     if (!section || !isShown()) return;
     dress(task, section, again);
     place.replaceChildren(section);
+    dressResult(section);
     if (text) stream(text);
   }
 
@@ -56,12 +58,4 @@ function canceler(id) {
     fetch(`${form.dataset.tasks}/${id}/cancel`, { method: "POST" }).catch(() => { button.disabled = false; });
   });
   return button;
-}
-
-// write shows the text that has come so far.
-function write(place, text) {
-  const at = place.querySelector("#stream");
-  if (!at) return;
-  at.hidden = false;
-  at.textContent = text;
 }
