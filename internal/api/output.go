@@ -69,8 +69,8 @@ func (o *Output) Indented() string {
 	return b.String()
 }
 
-// Rest returns the members of an output that was read which no field has, as an object: nil if there are none, and all of
-// the output if that is no object.
+// Rest returns the members of an output that was read which no field has, as an object: nil if every one has a field, and
+// all of the output if that is no object.
 func (o *Output) Rest() json.RawMessage {
 	var members map[string]json.RawMessage
 	if !o.Open || !read(&members, o.JSON) {

@@ -95,7 +95,7 @@ func transcriptOf(pieces []task.Segment) *transcript {
 	return &t
 }
 
-// inLines writes JSON in lines, for people; "" for none.
+// inLines writes JSON in lines, for people; "" without any.
 func inLines(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {
@@ -109,7 +109,7 @@ func strictly(raw json.RawMessage, into any) bool {
 	return len(raw) > 0 && jsonv2.Unmarshal(raw, into, jsonv2.RejectUnknownMembers(true)) == nil
 }
 
-// Measures are what a task took, as the line beside its result says it. A member of 0 is left out.
+// Measures are the times, counts and cost of a task, as the line beside its result says them.
 func (t taskView) Measures() []string {
 	var all []string
 	if !t.Live() {
