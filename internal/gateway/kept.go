@@ -149,3 +149,15 @@ func (g *Gateway) Recall(ctx context.Context, c gate.Caller, t task.Task) (Kept,
 	}
 	return kept, nil
 }
+
+// File returns what a file is that an input of the caller names, or NOT_FOUND if it is gone or another account's.
+func (g *Gateway) File(ctx context.Context, c gate.Caller, id string) (artifact.Meta, error) {
+	if !task.ValidID(task.PrefixArtifact, id) {
+		return artifact.Meta{}, artifact.NotFound()
+	}
+	m, err := g.artifacts.Stat(ctx, id)
+	if err == nil && (m.Owner != owner(c.Scope()) || m.Expired(g.clock.Past())) {
+		err = artifact.NotFound()
+	}
+	return m, err
+}

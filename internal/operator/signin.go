@@ -117,12 +117,12 @@ func (o *Operator) SignOut(ctx context.Context, token string) error {
 // the member and not for the session.
 func (v Visitor) Key(mode task.Mode) account.Key {
 	return account.Key{
-		ID:      memberKey(v.Account.ID, v.Session.Member, mode),
+		ID:      MemberKey(v.Account.ID, v.Session.Member, mode),
 		Account: v.Account.ID, Name: v.Session.Member, Mode: mode, CreatedAt: v.Session.CreatedAt, ExpiresAt: &v.Session.ExpiresAt,
 	}
 }
 
-// memberKey is the id that stands in the place of a key's.
-func memberKey(accountID, member string, mode task.Mode) string {
+// MemberKey is the id that stands in the place of a key's in the tasks that a member asks for.
+func MemberKey(accountID, member string, mode task.Mode) string {
 	return task.DeriveID(task.PrefixKey, accountID, member+"\n"+string(mode))
 }

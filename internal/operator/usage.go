@@ -193,7 +193,7 @@ func (o *Operator) keyNames(ctx context.Context) (map[string]string, error) {
 	for _, a := range accounts {
 		for _, m := range a.Members {
 			for _, mode := range []task.Mode{task.Live, task.Test} {
-				names[memberKey(a.ID, m.Name, mode)] = m.Name + " in the console"
+				names[MemberKey(a.ID, m.Name, mode)] = m.Name + " in the console"
 			}
 		}
 	}

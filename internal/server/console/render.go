@@ -106,7 +106,7 @@ func (c *Console) showWith(x exchange, status int, p page) error {
 // deeds are the reports of actions, by the word in the page's address.
 var deeds = map[string]string{
 	"saved": "Saved. It holds from the next request on.", "revoked": "The key is revoked.", "created": "The account is there.",
-	"changed": "Saved. It holds for the ends from now on.", "enabled": "The webhook is enabled.", "disabled": "The webhook is disabled.",
+	"kept": "Saved. It holds for new tasks; what was to be erased is gone for readers.", "changed": "Saved. It holds for the ends from now on.", "enabled": "The webhook is enabled.", "disabled": "The webhook is disabled.",
 	"deleted": "The webhook is deleted.", "replayed": "The event is sent again.",
 	"removed": "The member is removed, and signed out. To undo it, invite them again.",
 }

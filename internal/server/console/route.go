@@ -34,6 +34,8 @@ func (c *Console) route() {
 		"POST /keys/{key_id}/rotate":              c.handleKeyRotate,
 		"POST /keys/{key_id}/revoke":              c.handleKeyRevoke,
 		"GET /once/{word}":                        c.handleOnce,
+		"GET /memory":                             c.handleMemory,
+		"POST /memory":                            c.handleMemoryChange,
 		"GET /tasks":                              c.handleTasks,
 		"GET /tasks/{task_id}":                    c.handleTask,
 		"POST /tasks/{task_id}/cancel":            c.handleTaskCancel,

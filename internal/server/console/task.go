@@ -13,7 +13,8 @@ import (
 type taskView struct {
 	taskRow
 	Account  string
-	KeyID    string
+	Asker    asker
+	Asked    *asked // of the visitor's account, like Own
 	Timeline []step
 	Own      *api.Task      // of the visitor's account: output, error, usage
 	Result   *result        // its output
@@ -61,7 +62,14 @@ func (c *Console) taskView(x exchange, id string) (taskView, error) {
 		return v, err
 	}
 	if v.Own == nil {
-		v = taskView{taskRow: c.foreignRow(admin), Account: admin.Account, KeyID: admin.KeyID, Timeline: c.steps(admin.Timeline)}
+		v = taskView{taskRow: c.foreignRow(admin), Account: admin.Account, Timeline: c.steps(admin.Timeline)}
+		owner, err := c.operator.GetAccount(x.r.Context(), admin.Account)
+		if err != nil {
+			return v, err
+		}
+		if v.Asker, err = c.askerOf(x, owner, admin.Mode, admin.KeyID); err != nil {
+			return v, err
+		}
 	}
 	v.Admin = &admin
 	return v, nil
@@ -72,11 +80,15 @@ func (c *Console) ownView(x exchange, id string) (taskView, error) {
 	if err != nil {
 		return taskView{}, err
 	}
-	own := api.FromTask(t, func(a task.Artifact) string {
-		return c.base.Path + api.PathArtifacts + a.ID + "?" + c.signer.Query(a, c.now()) // of this host, whatever its name
-	})
+	own := api.FromTask(t, c.linkOf)
 	v := taskView{
-		taskRow: c.ownRow(t), Account: x.visitor.Account.Name, KeyID: t.KeyID, Timeline: c.steps(api.TimelineOf(t).Data), Own: &own,
+		taskRow: c.ownRow(t), Account: x.visitor.Account.Name, Timeline: c.steps(api.TimelineOf(t).Data), Own: &own,
+	}
+	if v.Asked, err = c.askedOf(x, t); err != nil {
+		return v, err
+	}
+	if v.Asker, err = c.askerOf(x, c.operator.Member(x.visitor).Account(), t.Scope.Mode, t.KeyID); err != nil {
+		return v, err
 	}
 	if own.Output != nil {
 		if v.Own.Output, err = own.Output.Read(); err != nil {

@@ -19,7 +19,7 @@ import (
 // tasksPage is how many tasks a page of the list has.
 const tasksPage = 25
 
-// taskRow is a task in a list: no input and no output.
+// taskRow is a task in a list: of another account no input and no output.
 type taskRow struct {
 	ID, Capability string
 	Mode           task.Mode
@@ -29,6 +29,7 @@ type taskRow struct {
 	Cost           string
 	CreatedAt      time.Time
 	Took           time.Duration // so far, before its end
+	Asked, Picture string        // see Console.remember
 }
 
 func (c *Console) ownRow(t task.Task) taskRow {
@@ -254,6 +255,7 @@ func (c *Console) listMode(x exchange, owner api.Account, mode task.Mode, q task
 	for _, t := range found.Tasks {
 		rows = append(rows, c.ownRow(t))
 	}
+	c.remember(x, mode, found.Tasks, rows)
 	return rows, found.Next, err
 }
 
