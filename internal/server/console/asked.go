@@ -28,7 +28,7 @@ type asked struct {
 
 // askedPart is a value of a request that is read: a text or a file.
 type askedPart struct {
-	Name string // "prompt", "messages 2 user"
+	Name string // "prompt", "User", "User image"
 	Text string
 	Long bool
 	File *askedFile
@@ -149,24 +149,46 @@ func (r *reading) value(name string, raw json.RawMessage) {
 	}
 }
 
-// item reads an element of an array: of messages its role is a part of the name.
+// item reads an element of an array: of messages the role is the name, and of the parts of a content the type.
 func (r *reading) item(name string, raw json.RawMessage) {
-	var message struct {
-		Role    string          `json:"role"`
-		Content json.RawMessage `json:"content"`
-	}
-	if raw[0] == '{' && json.Unmarshal(raw, &message) == nil && message.Role != "" && message.Content != nil {
-		var whole map[string]json.RawMessage
-		_ = json.Unmarshal(raw, &whole)
-		r.value(name+" "+message.Role, message.Content)
-		delete(whole, "role")
-		delete(whole, "content")
-		if rest, err := json.Marshal(whole); err == nil {
-			r.object(name, rest)
-		}
+	var members map[string]json.RawMessage
+	if raw[0] != '{' || json.Unmarshal(raw, &members) != nil {
+		r.value(name, raw)
 		return
 	}
-	r.value(name, raw)
+	var role, kind string
+	_ = json.Unmarshal(members["role"], &role)
+	_ = json.Unmarshal(members["type"], &kind)
+	content, main := members["content"], members[kind]
+	switch {
+	case role != "" && content != nil:
+		delete(members, "role")
+		delete(members, "content")
+		r.content(capital(role), content)
+		name = capital(role)
+	case kind != "" && main != nil:
+		delete(members, "type")
+		delete(members, kind)
+		r.value(strings.TrimSuffix(name+" "+kind, " text"), main)
+	default:
+		r.value(name, raw)
+		return
+	}
+	if rest, err := json.Marshal(members); err == nil {
+		r.object(name, rest)
+	}
+}
+
+// content reads the content of a message: a text or its parts.
+func (r *reading) content(role string, raw json.RawMessage) {
+	var parts []json.RawMessage
+	if raw[0] != '[' || json.Unmarshal(raw, &parts) != nil {
+		r.value(role, raw)
+		return
+	}
+	for _, part := range parts {
+		r.item(role, part)
+	}
 }
 
 func (r *reading) text(name, text string) {

@@ -45,7 +45,7 @@ func TestRequestOnItsPage(t *testing.T) {
 	chat := b.run(`{"capability":"text.chat","input":{"messages":[{"role":"system","content":"Be \u003cbrief\u003e"},
 		{"role":"user","content":[{"type":"text","text":"` + prompt + `"},{"type":"image","image":{"content_type":"image/png","data":"` + png + `"}}]}]},"parameters":{"temperature":0}}`)
 	page := b.get("/tasks/" + chat.ID)
-	for _, want := range []string{"messages 1 system", "Be &lt;brief&gt;", "messages 2 user", prompt, "In the request itself", "image/png", "temperature", "Kept until", "somebody"} {
+	for _, want := range []string{"<dt>System</dt>", "Be &lt;brief&gt;", "<dt>User</dt>", prompt, "<dt>User image</dt>", "In the request itself", "image/png", "temperature", "Kept until", "somebody"} {
 		if !strings.Contains(page.body, want) {
 			t.Errorf("no %q on the page:\n%s", want, page.body)
 		}
