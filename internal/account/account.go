@@ -24,7 +24,7 @@ type Account struct {
 	Members      []Member `json:"members,omitempty"`      // who may sign in, by the order of their joining
 	// KeepInputs is for how many days a new task's request is kept from its creation on; 0: its input is erased at its end.
 	KeepInputs int       `json:"keep_inputs_days,omitempty"`
-	Forgets    *Forget   `json:"forgets,omitempty"` // the erasure that a lower KeepInputs began; nil: none
+	Forgets    *Forget   `json:"forgets,omitempty"` // the erasure that a lower KeepInputs began, if it goes on
 	CreatedAt  time.Time `json:"created_at"`
 }
 

@@ -40,7 +40,7 @@ func (f Forget) Until(now time.Time) time.Time {
 	return f.Before
 }
 
-// Lost reports whether the request of a task that was created then is over at now. A nil Forget takes none away.
+// Lost reports whether the request of a task that was created then is over at now. A nil Forget takes no request away.
 func (f *Forget) Lost(created, now time.Time) bool { return f != nil && created.Before(f.Until(now)) }
 
 // Done reports whether all requests that the lowering concerns are over at now.

@@ -9,7 +9,7 @@ import (
 	"unitask/internal/account"
 )
 
-// TestKeeping: a lower number of days holds for what is kept, a higher one doesn't.
+// TestKeeping: a lower number of days holds for kept requests, a higher one doesn't.
 func TestKeeping(t *testing.T) {
 	now := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
 	before := func(after time.Duration, days int) *account.Forget {

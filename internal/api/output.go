@@ -137,7 +137,7 @@ func (o *Output) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// take reads a member into the field of its name; false if there is none, or none of this form.
+// take reads a member into the field of its name; false without one of this form.
 func (o *Output) take(name string, value json.RawMessage) bool {
 	switch name {
 	case "text":

@@ -79,13 +79,13 @@ type TaskList struct {
 	RequestID  string  `json:"request_id"`
 }
 
-// TaskInput is a task's request as its account keeps it: what was posted, in canonical form and without the declaration
+// TaskInput is a task's request as its account keeps it: as it was posted, in canonical form and without the declaration
 // about a person.
 type TaskInput struct {
 	TaskID     string          `json:"task_id"`
 	Capability string          `json:"capability"`
 	Input      json.RawMessage `json:"input"`
-	Parameters json.RawMessage `json:"parameters"` // {} if there were none
+	Parameters json.RawMessage `json:"parameters"` // {} if it had no parameters
 	KeptUntil  Timestamp       `json:"kept_until"`
 	RequestID  string          `json:"request_id"`
 }

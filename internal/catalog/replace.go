@@ -14,8 +14,8 @@ type span struct {
 	with     json.RawMessage
 }
 
-// Replaced returns the decoded input with other values at these JSON pointers, none of which leads into the value of
-// another. Pointers that lead nowhere are left out.
+// Replaced returns the decoded input with other values at these JSON pointers, which are of values apart. A pointer
+// that leads nowhere is left out.
 func Replaced(input json.RawMessage, values map[string]json.RawMessage) json.RawMessage {
 	defer bulk.Turn(len(input))()
 	var spans []span

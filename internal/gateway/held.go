@@ -15,7 +15,7 @@ const keepAfter = 2 * time.Second
 
 // heldInput is the large input of a synchronous task on which this node works at once, with room of Gateway.loads. It
 // is stored when the work takes longer than keepAfter or may go to another worker; most such work ends sooner, and its
-// caller, who has heard nothing until then, brings the input once more if the node dies. It is safe for concurrent use.
+// caller, who has had no answer until then, brings the input once more if the node dies. It is safe for concurrent use.
 type heldInput struct {
 	g     *Gateway
 	t     task.Task // as far as its input concerns
@@ -28,7 +28,7 @@ type heldInput struct {
 
 	mu     sync.Mutex
 	stored bool
-	over   bool // nobody needs the input any more
+	over   bool // the input is needed no more
 	erase  bool // nor a stored one
 }
 

@@ -45,7 +45,7 @@ type Kept struct {
 	Until      time.Time       `json:"-"`
 }
 
-// copyToKeep returns the copy of a request that the account keeps and for how long; 0 if it keeps none.
+// copyToKeep returns the copy of a request that the account keeps and for how long; 0 if it keeps no copy.
 func (g *Gateway) copyToKeep(a account.Account, req catalog.Request, media []mediaPlace) (time.Duration, []byte) {
 	keep := a.Keep()
 	if keep <= 0 {
@@ -67,7 +67,7 @@ func (g *Gateway) copyToKeep(a account.Account, req catalog.Request, media []med
 	return min(keep, g.limits.Load().Retention), out.Bytes()
 }
 
-// withoutData returns an input with each inline media value replaced by what it was.
+// withoutData returns an input with each inline media value replaced by its type, size and hash.
 func (g *Gateway) withoutData(input json.RawMessage, media []mediaPlace) json.RawMessage {
 	values := map[string]json.RawMessage{}
 	for _, p := range media {
@@ -150,7 +150,7 @@ func (g *Gateway) Recall(ctx context.Context, c gate.Caller, t task.Task) (Kept,
 	return kept, nil
 }
 
-// File returns what a file is that an input of the caller names, or NOT_FOUND if it is gone or another account's.
+// File describes a file that an input of the caller names, or NOT_FOUND if it is gone or another account's.
 func (g *Gateway) File(ctx context.Context, c gate.Caller, id string) (artifact.Meta, error) {
 	if !task.ValidID(task.PrefixArtifact, id) {
 		return artifact.Meta{}, artifact.NotFound()

@@ -118,8 +118,8 @@ func (w *world) holds(text string) (found bool) {
 	return found
 }
 
-// TestInputIsNotKeptByDefault: an account that didn't ask for it has no copy of a request, neither at its end nor on
-// the way there.
+// TestInputIsNotKeptByDefault: an account that didn't ask for it has no copy of a request, at its end or on the
+// way there.
 func TestInputIsNotKeptByDefault(t *testing.T) {
 	inMemory(t, 0, func(w *memory) {
 		id := w.create("forgets-01", secretly, 0).Task.ID
@@ -171,8 +171,8 @@ func TestInputIsKept(t *testing.T) {
 	})
 }
 
-// TestLoweringErases: fewer days hold for what is kept already, at once for readers and with the next sweep on the disk;
-// more days hold for new tasks alone.
+// TestLoweringErases: fewer days hold for requests that are kept already, at once for readers and with the next sweep on
+// the disk; more days hold for new tasks alone.
 func TestLoweringErases(t *testing.T) {
 	inMemory(t, 3, func(w *memory) {
 		first := w.create("lowered-01", secretly, 0).Task.ID
@@ -259,8 +259,8 @@ func TestErasureGoesOn(t *testing.T) {
 	})
 }
 
-// TestLargeInputIsKept: inline media of a large request are told by what they are, and a text that is too large has no
-// copy.
+// TestLargeInputIsKept: inline media of a large request are told by type, size and hash, and a text that is too large
+// has no copy.
 func TestLargeInputIsKept(t *testing.T) {
 	inMemory(t, 1, func(w *memory) {
 		png := append(mustPNG(t), bytes.Repeat([]byte{0}, 50_000)...)

@@ -70,7 +70,7 @@ type Task struct {
 	InputRef      string          `json:"input_ref,omitempty"`
 	Parameters    json.RawMessage `json:"parameters,omitempty"`
 	Authorization *Authorization  `json:"authorization,omitempty"`
-	InputUntil    *time.Time      `json:"input_until,omitempty"` // its account has a copy of the request until then; nil: none
+	InputUntil    *time.Time      `json:"input_until,omitempty"` // its account has a copy of the request until then
 
 	Price    Price  `json:"price"`    // the list price, frozen at acceptance
 	Reserved Money  `json:"reserved"` // the most it may cost

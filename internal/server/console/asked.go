@@ -232,7 +232,7 @@ func (r *reading) kept(id string) *askedFile {
 		return &askedFile{Name: id, Gone: true}
 	}
 	f := &askedFile{Name: id, ContentType: m.ContentType, Bytes: m.Bytes}
-	if m.Upload { // what a caller sent ahead isn't for browsers
+	if m.Upload { // a file that was sent ahead isn't for browsers
 		return f
 	}
 	f.Link, f.Picture = r.c.linkOf(task.Artifact{ID: id, ExpiresAt: m.ExpiresAt}), strings.HasPrefix(m.ContentType, "image/")

@@ -64,7 +64,7 @@ func (c *Console) handleKeys(x exchange) error {
 	list := keyList{Account: owner.Name, Accounts: names}
 	own := c.operator.Member(x.visitor).Account().Name
 	for _, k := range slices.Backward(all) {
-		if cmp.Or(k.Account, own) == owner.Name { // an operator key, which has none, is with the operator's own
+		if cmp.Or(k.Account, own) == owner.Name { // an operator key, which is no account's, is with the operator's own
 			list.Keys = append(list.Keys, c.keyRow(k))
 		}
 	}
@@ -92,7 +92,7 @@ func (c *Console) handleKey(x exchange) error {
 	return c.keyPage(x, http.StatusOK, filledForm{Values: v, About: c.keyRow(k)})
 }
 
-// restOfLife returns the chosen rest of a key's life, in seconds: one that a new key may have, or none.
+// restOfLife returns the chosen rest of a key's life, in seconds: one that a new key may have, or no end.
 func restOfLife(choice string) (*int64, error) {
 	if choice == "never" {
 		choice = ""

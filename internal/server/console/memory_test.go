@@ -67,7 +67,7 @@ func TestRequestOnItsPage(t *testing.T) {
 	}
 }
 
-// TestFilesOfARequest: files stand on the page as what they are, and one that is gone as gone.
+// TestFilesOfARequest: files stand on the page by name and type, and one that is gone as gone.
 func TestFilesOfARequest(t *testing.T) {
 	w := newWorld(t)
 	b := w.keeping("acme")
@@ -89,7 +89,7 @@ func TestFilesOfARequest(t *testing.T) {
 	}
 }
 
-// TestOperatorSeesNoRequest: neither a kept request nor a part of it is on any page that an operator sees of another
+// TestOperatorSeesNoRequest: no part of a kept request is on a page that an operator sees of another
 // account; nor does a member of another account see it.
 func TestOperatorSeesNoRequest(t *testing.T) {
 	w := newWorld(t)
