@@ -10,7 +10,6 @@ async function good(page, what) {
     await page.setViewportSize({ width, height: 860 });
     await fits(page, `${what} at ${width}`);
     await judge(page, `${what}, ${colorScheme}, at ${width}`);
-    if (process.env.MEMORY_SHOTS) await page.screenshot({ path: `${process.env.MEMORY_SHOTS}/${what}-${colorScheme}-${width}.png`, fullPage: true });
   }
   await page.emulateMedia({ colorScheme: "light" });
   await page.setViewportSize({ width: 1280, height: 860 });

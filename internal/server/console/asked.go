@@ -20,8 +20,9 @@ type asked struct {
 	Kept  bool
 	Keeps bool // the account keeps the requests of new tasks
 	Until time.Time
-	AsIs  bool // JSON is wanted
-	JSON  string
+	AsIs  bool   // JSON is wanted
+	JSON  string // of the request
+	Made  string // JSON of the result, "" without one
 	Parts []askedPart
 	Again template.URL // the trial's form, filled with it; "" without one
 }
@@ -64,8 +65,17 @@ func (c *Console) askedOf(x exchange, t task.Task) (*asked, error) {
 		return nil, err
 	}
 	a.Kept, a.Until = true, kept.Until
-	if a.JSON, err = indented(api.CreateRequest{Capability: kept.Capability, Input: kept.Input, Parameters: kept.Parameters}); err != nil {
+	request := api.CreateRequest{Capability: kept.Capability, Input: kept.Input, Parameters: kept.Parameters}
+	if a.JSON, err = indented(request); err != nil {
 		return nil, err
+	}
+	if out := api.FromTask(t, c.linkOf).Output; a.AsIs && out != nil {
+		if out, err = out.Read(); err == nil {
+			a.Made, err = indented(out.JSON)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	r := reading{c: c, x: x, caller: caller}
 	r.object("", kept.Input)

@@ -50,7 +50,7 @@ func TestRequestOnItsPage(t *testing.T) {
 			t.Errorf("no %q on the page:\n%s", want, page.body)
 		}
 	}
-	if as := b.get("/tasks/" + chat.ID + "?request=json"); !strings.Contains(as.body, "&#34;content&#34;: &#34;Be &lt;brief&gt;&#34;") {
+	if as := b.get("/tasks/" + chat.ID + "?request=json"); !strings.Contains(as.body, "&#34;content&#34;: &#34;Be &lt;brief&gt;&#34;") || !strings.Contains(as.body, "&#34;finish_reason&#34;: &#34;stop&#34;") {
 		t.Errorf("no JSON:\n%s", as.body)
 	}
 	list := tags.ReplaceAllString(b.get("/tasks").body, "")
