@@ -65,6 +65,13 @@ await browse(async (page) => {
     await judge(page, "the request as JSON");
   });
 
+  await step("it is edited in the trial", async () => {
+    await page.getByRole("link", { name: "Edit in trial" }).click();
+    await page.getByText("The form is filled from the address").waitFor();
+    equal(await page.getByLabel("Content").nth(0).inputValue(), "Answer in one line.", "the first message");
+    equal(await page.locator('[name="parameters.temperature"]').first().inputValue(), "0.2", "the temperature");
+  });
+
   await step("the list shows its first words", async () => {
     await page.goto("/console/tasks?mode=test");
     await page.getByText("A fox at the harbour, by night").waitFor();

@@ -77,6 +77,7 @@ func (c *Console) askedOf(x exchange, t task.Task) (*asked, error) {
 			return nil, err
 		}
 	}
+	a.Again = c.inTrial(caller, request)
 	r := reading{c: c, x: x, caller: caller}
 	r.object("", kept.Input)
 	if string(kept.Parameters) != "{}" {

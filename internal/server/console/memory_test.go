@@ -165,3 +165,26 @@ func TestMemoryForm(t *testing.T) {
 		t.Error("an operator's choice isn't on the page")
 	}
 }
+
+// TestEditInTrial: a kept request leads to the trial's form, without the media that weren't kept.
+func TestEditInTrial(t *testing.T) {
+	w := newWorld(t)
+	b := w.keeping("acme")
+	var large bytes.Buffer
+	if err := pngs.Encode(&large, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
+		t.Fatal(err)
+	}
+	data := base64.StdEncoding.EncodeToString(append(large.Bytes(), make([]byte, 60_000)...))
+	for body, want := range map[string]string{
+		`{"capability":"text.chat","input":{"prompt":"a \u003cfox\u003e"},"parameters":{"temperature":0.1}}`:                                                   `{"capability":"text.chat","input":{"prompt":"a \u003cfox\u003e"},"parameters":{"temperature":0.1}}`,
+		`{"capability":"image.edit","input":{"prompt":"red","images":[{"content_type":"image/png","data":"` + data + `"}],"authorization":{"person":"none"}}}`: `{"capability":"image.edit","input":{"images":[],"prompt":"red"},"parameters":{}}`,
+	} {
+		done := b.run(body)
+		page := b.get("/tasks/" + done.ID).body
+		_, link, ok := strings.Cut(page, `href="/console/trial?capability=`+done.Capability+`&amp;mode=test#request=`)
+		link, _, _ = strings.Cut(link, `"`)
+		if got, err := base64.RawURLEncoding.DecodeString(link); !ok || err != nil || string(got) != want {
+			t.Errorf("%s leads to %s %v", done.Capability, got, err)
+		}
+	}
+}
