@@ -58,8 +58,8 @@ type Store interface {
 	FindTask(ctx context.Context, s task.Scope, idempotency task.Hash) (task.Task, error)
 	// GetTask returns a task of the scope, or ErrNotFound.
 	GetTask(ctx context.Context, s task.Scope, id string) (task.Task, error)
-	// ListTasks returns a page of a scope's tasks, newest first. It looks at a bounded number of tasks: a page may be
-	// shorter than its limit, or empty, and Next still lead on.
+	// ListTasks returns a page of tasks, usually a scope's newest first. It looks at a bounded number of tasks: a page may
+	// be shorter than its limit, or empty, and Next still lead on.
 	ListTasks(ctx context.Context, q ListQuery) (Page, error)
 	// RequestCancel cancels a task at rest, and marks one that is leased or has an open attempt: a
 	// worker ends that one. A terminal task is returned as it is. ErrNotFound for an unknown id.
@@ -230,38 +230,6 @@ type Step struct {
 	Progress  *float64
 	Takeovers *int           // the task's count of takeovers from now on
 	Release   *time.Duration // give the lease back; claimable after this pause
-}
-
-// The sizes of a page.
-const (
-	DefaultPage = 50
-	MaxPage     = 200
-)
-
-// ListQuery selects tasks of a scope; empty members select everything. Limit is DefaultPage if it isn't positive, at
-// most MaxPage. Cursor is the id after which to go on, "" for the newest.
-type ListQuery struct {
-	Scope      task.Scope
-	Scopes     []string // capability patterns as in account.Allows
-	Capability string
-	State      task.State
-	Metadata   task.Metadata // all of these pairs
-	Limit      int
-	Cursor     string
-}
-
-// PageSize returns how many tasks a page may hold.
-func (q ListQuery) PageSize() int {
-	if q.Limit <= 0 {
-		return DefaultPage
-	}
-	return min(q.Limit, MaxPage)
-}
-
-// Page is a part of a listing; Next is "" at the end and nowhere else.
-type Page struct {
-	Tasks []task.Task
-	Next  string
 }
 
 // SweepRequest bounds one step of upkeep.

@@ -75,6 +75,23 @@ func IDTime(id string) time.Time {
 	return time.UnixMilli(bits >> 2).UTC() // 50 bits, of which 48 tell the time
 }
 
+// FirstID returns the lowest id of a time and later: ids that were made before are lower. It is the id of no task.
+func FirstID(prefix string, at time.Time) string {
+	ms := at.UnixMilli()
+	if at.After(time.UnixMilli(ms)) {
+		ms++ // an id tells whole milliseconds
+	}
+	bits := min(max(ms, 0), 1<<48-1) << 2 // 50 bits, of which 48 tell the time
+	var out [idLength]byte
+	for i := range out {
+		out[i] = alphabet[0]
+	}
+	for i := range timeCharacters {
+		out[i] = alphabet[bits>>(5*(timeCharacters-1-i))&31]
+	}
+	return prefix + string(out[:])
+}
+
 // ValidID reports whether s is an id with the given prefix.
 func ValidID(prefix, s string) bool {
 	body, ok := strings.CutPrefix(s, prefix)

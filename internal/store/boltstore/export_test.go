@@ -239,7 +239,7 @@ func HoldReader(t testing.TB, db *DB) (release func()) {
 func ListLocks(db *DB, q store.ListQuery) (locks int, _ error) {
 	r := db.reader(nil, &counted{db.tables.RLocker(), &locks})
 	defer r.close()
-	_, err := listPage(&r, q, rowID(bytes.Repeat([]byte{0xff}, rowSize)))
+	_, err := listPage(&r, q, rowID{}, lastRow)
 	return locks, errors.Join(err, r.err)
 }
 

@@ -65,6 +65,16 @@ func (r rowID) String() string {
 	return string(append(out, alphabet[acc<<(5-bits)&31]))
 }
 
+// next returns the row after r, and the last one itself.
+func (r rowID) next() rowID {
+	for i := rowSize - 1; i >= 0; i-- {
+		if r[i]++; r[i] != 0 {
+			return r
+		}
+	}
+	return lastRow
+}
+
 // between returns a row after low and no later than high, which is after low: half way, between tasks.
 func between(low, high rowID) (mid rowID) {
 	carry := uint(1) // rounded up

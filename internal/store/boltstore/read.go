@@ -1,7 +1,6 @@
 package boltstore
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -10,13 +9,9 @@ import (
 
 	bolterrors "go.etcd.io/bbolt/errors"
 
-	"unitask/internal/account"
 	"unitask/internal/store"
 	"unitask/internal/task"
 )
-
-// listWindow bounds the rows that a page of a listing looks at.
-const listWindow = 1000
 
 // reader returns one of the store as it stands, from the given first layer on. mu is nil for the
 // committer.
@@ -132,97 +127,6 @@ func (db *DB) FindTask(ctx context.Context, s task.Scope, idempotency task.Hash)
 		return task.Task{}, err
 	}
 	return t, nil
-}
-
-// ListTasks implements store.Store. A page looks at listWindow rows at most.
-func (db *DB) ListTasks(ctx context.Context, q store.ListQuery) (page store.Page, err error) {
-	at := rowID(bytes.Repeat([]byte{0xff}, rowSize))
-	if q.Cursor != "" {
-		var ok bool
-		if at, ok = parseID(q.Cursor); !ok {
-			return store.Page{}, store.ErrNotFound
-		}
-	}
-	var bad asides
-	for {
-		err = db.view(ctx, func(r *reader) (err error) {
-			page, err = listPage(r, q, at)
-			return err
-		})
-		if err == nil {
-			return page, nil
-		}
-		if err = bad.goOn(ctx, db, err); err != nil { // else the page is read without that row
-			return store.Page{}, err
-		}
-	}
-}
-
-// listPage returns the page of matching tasks older than at.
-func listPage(r *reader, q store.ListQuery, at rowID) (page store.Page, _ error) {
-	scope, last := scopeDigest(q.Scope), scopeRowOf(q.Scope, at)
-	looked, pairs := 0, q.Metadata.Pairs()
-	var some []rowID // whose records are read together
-	for k, capability := range r.descend(bucketByScope, scope[:], last[:]) {
-		if looked++; looked > listWindow {
-			page.Next = between(rowID(k[len(scope):]), at).String() // at may be a task outside the key's scopes
-			break
-		}
-		at = rowID(k[len(scope):])
-		if (q.Capability != "" && q.Capability != string(capability)) || !account.Allows(q.Scopes, string(capability)) {
-			continue
-		}
-		if some = append(some, at); len(some) <= max(q.PageSize(), looked/2) {
-			continue
-		}
-		if full, err := appendMatching(r, q, pairs, some, &page); full || err != nil {
-			return page, err
-		}
-		some = some[:0]
-	}
-	_, err := appendMatching(r, q, pairs, some, &page)
-	return page, err
-}
-
-// appendMatching appends those of the rows that match, and reports whether there are more than fit on the page. pairs
-// are those of the query's metadata: a record without them isn't decoded.
-func appendMatching(r *reader, q store.ListQuery, pairs [][]byte, rows []rowID, page *store.Page) (full bool, _ error) {
-	for i, record := range r.getSome(bucketTasks, rows) {
-		if record == nil {
-			continue // removed since its row was read
-		}
-		state, _, err := recordHead(record)
-		if err != nil {
-			return false, unreadable(bucketTasks, rows[i][:], record, err)
-		}
-		if q.State != "" && q.State != state || !containsAll(record, pairs) {
-			continue
-		}
-		t, err := decodeTask(record)
-		if err != nil {
-			return false, unreadable(bucketTasks, rows[i][:], record, err)
-		}
-		if !t.Metadata.Has(q.Metadata) {
-			continue
-		}
-		if n := len(page.Tasks); n == q.PageSize() {
-			page.Next = page.Tasks[n-1].ID
-			return true, nil
-		}
-		page.Tasks = append(page.Tasks, t)
-	}
-	return false, nil
-}
-
-// containsAll reports whether the part of a record that its metadata is in contains all the pairs.
-func containsAll(record []byte, pairs [][]byte) bool {
-	record = record[:min(len(record), headSize+sumSize+task.MetadataEnd)]
-	for _, pair := range pairs {
-		if !bytes.Contains(record, pair) {
-			return false
-		}
-	}
-	return true
 }
 
 // Wake implements store.Store.

@@ -203,10 +203,12 @@ func (db *DB) ListTasks(ctx context.Context, q store.ListQuery) (store.Page, err
 		return store.Page{}, store.ErrNotFound
 	}
 	var page store.Page
-	for _, t := range slices.Backward(db.all()) {
-		if t.Scope != q.Scope || (q.Cursor != "" && t.ID >= q.Cursor) ||
-			(q.Capability != "" && t.Capability != q.Capability) ||
-			(q.State != "" && t.State != q.State) || !t.Metadata.Has(q.Metadata) || !account.Allows(q.Scopes, t.Capability) {
+	all := db.all()
+	if !q.OldestFirst {
+		slices.Reverse(all)
+	}
+	for _, t := range all {
+		if q.Cursor != "" && (t.ID == q.Cursor || (t.ID > q.Cursor) != q.OldestFirst) || !q.Selects(&t) {
 			continue
 		}
 		if len(page.Tasks) == q.PageSize() {

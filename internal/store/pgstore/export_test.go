@@ -9,8 +9,8 @@ import (
 	"unitask/internal/task"
 )
 
-// MetadataWindow bounds the rows that a page of a list by metadata looks at.
-const MetadataWindow = metadataWindow
+// RecordWindow bounds the rows that a page of a list by metadata, key or code looks at.
+const RecordWindow = recordWindow
 
 // SetIdle sets after how long the server ends a transaction whose node fell silent.
 func SetIdle(db *DB, d time.Duration) { db.idle = d }

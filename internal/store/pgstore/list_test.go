@@ -31,7 +31,7 @@ func TestListByMetadataIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(t.Context()) }()
-	ids := make([]string, 2*pgstore.MetadataWindow)
+	ids := make([]string, 2*pgstore.RecordWindow)
 	for i := range ids {
 		ids[i] = task.NewID(task.PrefixTask, start.Add(time.Duration(i+1)*time.Millisecond))
 	}

@@ -125,7 +125,7 @@ func (m *model) drawID(rt *rapid.T) string {
 func (m *model) create(rt *rapid.T) {
 	m.clock.Advance(time.Millisecond)
 	n := store.NewTask{
-		ID: task.NewID(task.PrefixTask, m.clock.Now()), Scope: drawScope(rt), KeyID: "key_1",
+		ID: task.NewID(task.PrefixTask, m.clock.Now()), Scope: drawScope(rt), KeyID: rapid.SampledFrom([]string{"key_1", "key_2"}).Draw(rt, "key id"),
 		Capability:      capabilities.Draw(rt, "capability"),
 		IdempotencyHash: hashOf(rapid.SampledFrom([]string{"k1", "k2", "k3", "k4", "k5"}).Draw(rt, "key")),
 		Fingerprint:     hashOf(rapid.SampledFrom([]string{"f1", "f1", "f1", "f2"}).Draw(rt, "fingerprint")),
@@ -176,23 +176,6 @@ func (m *model) read(rt *rapid.T) {
 	got, err = m.Store.FindTask(background(), s, key)
 	want, wantErr = m.oracle.FindTask(background(), s, key)
 	same(rt, "FindTask", got, want, err, wantErr)
-}
-
-func (m *model) list(rt *rapid.T) {
-	q := store.ListQuery{
-		Scope:      drawScope(rt),
-		Scopes:     rapid.SampledFrom([][]string{nil, {"text.*"}, {chat, "video.*"}}).Draw(rt, "scopes"),
-		Capability: rapid.SampledFrom([]string{"", "", chat}).Draw(rt, "capability"),
-		State:      rapid.SampledFrom(append(task.States(), "", "")).Draw(rt, "state"),
-		Metadata:   metadata.Draw(rt, "metadata"),
-		Limit:      rapid.IntRange(0, 4).Draw(rt, "limit"),
-	}
-	if rapid.Bool().Draw(rt, "go on") {
-		q.Cursor = m.drawID(rt)
-	}
-	got, err := m.Store.ListTasks(background(), q)
-	want, wantErr := m.oracle.ListTasks(background(), q)
-	same(rt, "ListTasks", got, want, err, wantErr)
 }
 
 func (m *model) claim(rt *rapid.T) {

@@ -105,6 +105,7 @@ func topics() []topic {
 		{"list", testList},
 		{"metadata", testMetadata},
 		{"lists by metadata", testMetadataList},
+		{"lists by date, key and code", testListFilters},
 		{"kept inputs", testKeepInput},
 		{"sweep", testSweep},
 		{"wake", testWake},
