@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 )
 
 // Get reads a task once. Two reads of one task should start two to five seconds apart; Wait and Watch see to that.
@@ -43,6 +44,10 @@ type ListOptions struct {
 	State      State
 	Capability string
 	Metadata   map[string]string // all of these pairs
+	Key        string            // the id of the key that created them
+	Code       Code              // of their error
+	Since      time.Time         // the earliest creation
+	Until      time.Time         // the first creation that is too late
 }
 
 // List yields the account's tasks, newest first, page by page as they are asked for. An error ends it.
@@ -57,6 +62,7 @@ func (c *Client) List(ctx context.Context, o ListOptions) iter.Seq2[*Task[json.R
 	for name, text := range o.Metadata {
 		q.Set("metadata."+name, text)
 	}
+	o.set(q)
 	return func(yield func(*Task[json.RawMessage], error) bool) {
 		q := maps.Clone(q) // whose cursor is this loop's own
 		for {
@@ -76,6 +82,22 @@ func (c *Client) List(ctx context.Context, o ListOptions) iter.Seq2[*Task[json.R
 			}
 			q.Set("cursor", page.NextCursor)
 		}
+	}
+}
+
+// set adds what narrows a list further.
+func (o ListOptions) set(q url.Values) {
+	if o.Key != "" {
+		q.Set("key", o.Key)
+	}
+	if o.Code != "" {
+		q.Set("code", string(o.Code))
+	}
+	if !o.Since.IsZero() {
+		q.Set("created_after", o.Since.UTC().Format(time.RFC3339Nano))
+	}
+	if !o.Until.IsZero() {
+		q.Set("created_before", o.Until.UTC().Format(time.RFC3339Nano))
 	}
 }
 

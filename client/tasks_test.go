@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"unitask/internal/client/clienttest"
 
@@ -24,12 +25,18 @@ func TestListPages(t *testing.T) {
 	c := overHandler(t, func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
 		asked = append(asked, q.Get("cursor"))
-		if q.Get("state") != "failed" || q.Get("metadata.team") != "a & b" || q.Get("capability") != "text.chat" {
+		if q.Get("state") != "failed" || q.Get("metadata.team") != "a & b" || q.Get("capability") != "text.chat" ||
+			q.Get("key") != "key_1" || q.Get("code") != "INTERNAL" || q.Get("created_after") != "2026-11-21T08:00:00.5Z" ||
+			q.Get("created_before") != "2026-11-22T08:00:00.5Z" {
 			t.Errorf("asked %s", r.URL.RawQuery)
 		}
 		clienttest.WriteJSON(w, http.StatusOK, pages[q.Get("cursor")])
 	})
-	o := client.ListOptions{State: client.Failed, Capability: "text.chat", Metadata: map[string]string{"team": "a & b"}}
+	since := time.Date(2026, 11, 21, 8, 0, 0, 5e8, time.UTC)
+	o := client.ListOptions{
+		State: client.Failed, Capability: "text.chat", Metadata: map[string]string{"team": "a & b"},
+		Key: "key_1", Code: client.CodeInternal, Since: since, Until: since.AddDate(0, 0, 1),
+	}
 	all := c.List(t.Context(), o)
 	var ids []string
 	for task, err := range all {

@@ -12,6 +12,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/catalog"
 	"unitask/internal/client"
+	"unitask/internal/fault"
 	"unitask/internal/hint"
 	"unitask/internal/shown"
 	"unitask/internal/task"
@@ -21,6 +22,10 @@ type tasksListOptions struct {
 	clientFlags
 	state      string
 	capability string
+	key        string
+	code       string
+	since      string
+	until      string
 	metadata   metadataFlag
 	limit      int
 	asJSON     bool
@@ -36,19 +41,34 @@ func newTasksListCmd(t *terminal) *cobra.Command {
 		Example: `  unitask tasks list
   unitask tasks list --state failed --capability image.generate --limit 100
   unitask tasks list --metadata team=search --metadata user=u-1042
+  unitask tasks list --since 24h --code PROVIDER_TIMEOUT
+  unitask tasks list --since 2026-11-01 --until 2026-11-07 --key key_06gztwr81bcb6csfsxswat9e1m
   unitask tasks list --json | jq -r '.[].id'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return tasksListRun(cmd.Context(), t, &o) },
 	}
 	cmd.Flags().StringVar(&o.state, "state", "", "only tasks in this `state`: "+strings.Join(stateNames(), ", "))
 	cmd.Flags().StringVar(&o.capability, "capability", "", "only tasks of this `capability`")
+	cmd.Flags().StringVar(&o.key, "key", "", "only tasks that this key created, by its `id`")
+	cmd.Flags().StringVar(&o.code, "code", "", "only tasks that failed with this error `code`, such as PROVIDER_TIMEOUT")
+	cmd.Flags().StringVar(&o.since, "since", "", "only tasks created from this `time` on: a day such as 2026-11-21, a time such as 2026-11-21T08:00:00Z, or how long ago, such as 24h or 7d")
+	cmd.Flags().StringVar(&o.until, "until", "", "only tasks created before this `time`; a day is included whole")
 	o.metadata.add(cmd, "only tasks that were given this `name=text`; may be given again")
 	cmd.Flags().IntVar(&o.limit, "limit", 20, "at most this `many`")
 	addJSON(cmd, &o.asJSON)
 	o.add(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(stateNames(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("code", cobra.FixedCompletions(codeNames(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("capability", completeRun(t, &o.clientFlags))
 	return cmd
+}
+
+func codeNames() []string {
+	var names []string
+	for _, c := range fault.Codes() {
+		names = append(names, string(c))
+	}
+	return names
 }
 
 func stateNames() []string {
@@ -69,13 +89,15 @@ func tasksListRun(ctx context.Context, t *terminal, o *tasksListOptions) error {
 	if err := o.metadata.read(); err != nil {
 		return err
 	}
+	q, err := o.query(time.Now())
+	if err != nil {
+		return err
+	}
 	c, err := o.connect(ctx, t, nil)
 	if err != nil {
 		return err
 	}
-	all, err := collectTasks(ctx, c, client.ListOptions{
-		State: task.State(o.state), Capability: o.capability, Metadata: &o.metadata.pairs,
-	}, o.limit)
+	all, err := collectTasks(ctx, c, q, o.limit)
 	if err != nil {
 		return err
 	}
@@ -94,6 +116,43 @@ func tasksListRun(ctx context.Context, t *terminal, o *tasksListOptions) error {
 		return nil
 	}
 	return listTasks(t, all, time.Now())
+}
+
+// query returns what the flags select.
+func (o *tasksListOptions) query(now time.Time) (q client.ListOptions, err error) {
+	q = client.ListOptions{
+		State: task.State(o.state), Capability: o.capability, Key: o.key, Code: fault.Code(strings.ToUpper(o.code)), Metadata: &o.metadata.pairs,
+	}
+	switch {
+	case o.key != "" && !task.ValidID(task.PrefixKey, o.key):
+		return q, &hint.UsageError{Message: "--key takes the id of a key, which begins with " + task.PrefixKey}
+	case o.code != "" && !q.Code.Valid():
+		return q, &hint.UsageError{Message: fmt.Sprintf("no error code is called %q; there are %s", o.code, strings.Join(codeNames(), ", "))}
+	}
+	if q.Since, err = parseMoment("--since", o.since, now, 0); err != nil {
+		return q, err
+	}
+	q.Until, err = parseMoment("--until", o.until, now, 1)
+	return q, err
+}
+
+// parseMoment reads a time, a day in UTC, or how long ago it was. A day is its beginning, or that of so many days later.
+func parseMoment(flag, text string, now time.Time, later int) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
+	}
+	if day, err := time.Parse(time.DateOnly, text); err == nil {
+		return day.AddDate(0, 0, later), nil
+	}
+	ago, err := parseLife(flag, text)
+	if err != nil {
+		return time.Time{}, &hint.UsageError{Message: fmt.Sprintf(
+			"%s takes a day such as 2026-11-21, a time such as 2026-11-21T08:00:00Z or a time ago such as 24h, not %q", flag, text)}
+	}
+	return now.Add(-ago), nil
 }
 
 // mustExist refuses the name of a capability that the key's directory and this program's own don't have. It is called

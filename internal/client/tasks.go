@@ -61,6 +61,10 @@ func (c *Client) Get(ctx context.Context, id string, o GetOptions) (Reading, err
 type ListOptions struct {
 	State      task.State
 	Capability string
+	Key        string         // the id of the key that created them
+	Code       fault.Code     // of their error
+	Since      time.Time      // the earliest creation
+	Until      time.Time      // the first creation that is too late
 	Metadata   *task.Metadata // all of these pairs; a pointer, so that options can be compared
 	Limit      int            // of one page, at most api.MaxListLimit
 	Cursor     string         // of an earlier page
@@ -69,7 +73,10 @@ type ListOptions struct {
 // List returns a page of the account's tasks, newest first.
 func (c *Client) List(ctx context.Context, o ListOptions) (api.TaskList, error) {
 	q := url.Values{}
-	for name, value := range map[string]string{"state": string(o.State), "capability": o.Capability, "cursor": o.Cursor} {
+	for name, value := range map[string]string{
+		"state": string(o.State), "capability": o.Capability, "key": o.Key, "code": string(o.Code),
+		"created_after": parameterTime(o.Since), "created_before": parameterTime(o.Until), "cursor": o.Cursor,
+	} {
 		if value != "" {
 			q.Set(name, value)
 		}
@@ -88,6 +95,14 @@ func (c *Client) List(ctx context.Context, o ListOptions) (api.TaskList, error) 
 	}
 	page, _, err := do[api.TaskList](ctx, c.library, library.Call{Path: path})
 	return page, err
+}
+
+// parameterTime writes a time of a query, "" for none.
+func parameterTime(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339Nano)
 }
 
 // Estimate returns the most that a request's task would be charged; no task is made.

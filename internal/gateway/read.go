@@ -121,21 +121,25 @@ func (g *Gateway) await(
 
 // ListQuery selects tasks of the caller's account, mode and scope.
 type ListQuery struct {
-	Capability string
-	State      task.State
-	Metadata   task.Metadata // all of these pairs
-	Limit      int
-	Cursor     string
+	Capability   string
+	State        task.State
+	KeyID        string
+	Code         fault.Code
+	Metadata     task.Metadata // all of these pairs
+	Since, Until time.Time     // as in store.ListQuery
+	Limit        int
+	Cursor       string
+	OldestFirst  bool
 }
 
-// List returns a page of tasks, newest first.
+// List returns a page of tasks, newest first by default.
 func (g *Gateway) List(ctx context.Context, c gate.Caller, q ListQuery) (store.Page, error) {
 	if q.Cursor != "" && !task.ValidID(task.PrefixTask, q.Cursor) {
 		return store.Page{}, fault.Invalid("cursor", "is not one that a list returned")
 	}
 	page, err := g.store.ListTasks(ctx, store.ListQuery{
-		Scope: c.Scope(), Scopes: c.Key.Scopes, Capability: q.Capability, State: q.State, Metadata: q.Metadata,
-		Limit: q.Limit, Cursor: q.Cursor,
+		Scope: c.Scope(), Scopes: c.Key.Scopes, Capability: q.Capability, State: q.State, KeyID: q.KeyID, Code: q.Code,
+		Metadata: q.Metadata, Since: q.Since, Until: q.Until, Limit: q.Limit, Cursor: q.Cursor, OldestFirst: q.OldestFirst,
 	})
 	return page, storeFault(err)
 }

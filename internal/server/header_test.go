@@ -89,7 +89,7 @@ func FuzzHeaders(f *testing.F) {
 
 // FuzzListQuery: whatever is accepted asks for something the store can answer.
 func FuzzListQuery(f *testing.F) {
-	for _, seed := range []string{"", "state=failed&limit=5", "cursor=task_0698s0x3c4gvq2f5m6tz8w1abc", "capability=text.chat;", "limit=1&limit=2", "%zz"} {
+	for _, seed := range []string{"", "state=failed&limit=5", "cursor=task_0698s0x3c4gvq2f5m6tz8w1abc", "capability=text.chat;", "limit=1&limit=2", "%zz", "created_after=2026-11-21T08:00:00Z&order=oldest&code=INTERNAL"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {

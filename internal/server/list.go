@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"unitask/internal/api"
 	"unitask/internal/catalog"
@@ -40,7 +41,7 @@ func (s *Server) handleTaskList(x *exchange) error {
 // parseListQuery reads the query string of a list.
 func parseListQuery(raw string) (gateway.ListQuery, error) {
 	q := gateway.ListQuery{Limit: defaultListLimit}
-	values, err := queryOf(raw, "state", "capability", metadataParameter, "limit", "cursor")
+	values, err := queryOf(raw, "state", "capability", "key", "code", "created_after", "created_before", metadataParameter, "order", "limit", "cursor")
 	if err != nil {
 		return q, err
 	}
@@ -58,21 +59,57 @@ func parseListQuery(raw string) (gateway.ListQuery, error) {
 // setListQuery sets one parameter and returns its error, "" without one. One without a value counts as absent.
 func setListQuery(q *gateway.ListQuery, name, value string) string {
 	switch name {
+	case "created_after":
+		return setTime(&q.Since, value)
+	case "created_before":
+		return setTime(&q.Until, value)
+	case "limit":
+		var problem string
+		q.Limit, problem = listLimit(value)
+		return problem
+	case "order":
+		if q.OldestFirst = value == "oldest"; value != "" && value != "newest" && !q.OldestFirst {
+			return "must be newest or oldest"
+		}
+	case "cursor":
+		if q.Cursor = value; value != "" && !task.ValidID(task.PrefixTask, value) {
+			return "is not one that a list returned"
+		}
+	default:
+		return setListFilter(q, name, value)
+	}
+	return ""
+}
+
+func setListFilter(q *gateway.ListQuery, name, value string) string {
+	switch name {
 	case "state":
 		if q.State = task.State(value); value != "" && !q.State.Valid() {
 			return "is not a state of tasks"
 		}
 	case "capability":
 		q.Capability = value
-	case "limit":
-		var problem string
-		q.Limit, problem = listLimit(value)
-		return problem
-	case "cursor":
-		if q.Cursor = value; value != "" && !task.ValidID(task.PrefixTask, value) {
-			return "is not one that a list returned"
+	case "key":
+		if q.KeyID = value; value != "" && !task.ValidID(task.PrefixKey, value) {
+			return "is not the id of a key"
+		}
+	case "code":
+		if q.Code = fault.Code(value); value != "" && !q.Code.Valid() {
+			return "is not an error code"
 		}
 	}
+	return ""
+}
+
+func setTime(into *time.Time, value string) string {
+	if value == "" {
+		return ""
+	}
+	at, err := time.Parse(time.RFC3339, value)
+	if err != nil {
+		return "must be a time such as 2026-11-21T08:00:00Z"
+	}
+	*into = at
 	return ""
 }
 
