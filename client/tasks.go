@@ -85,7 +85,7 @@ func (c *Client) List(ctx context.Context, o ListOptions) iter.Seq2[*Task[json.R
 	}
 }
 
-// set adds what narrows a list further.
+// set adds the parameters that narrow a list further.
 func (o ListOptions) set(q url.Values) {
 	if o.Key != "" {
 		q.Set("key", o.Key)

@@ -118,7 +118,7 @@ func tasksListRun(ctx context.Context, t *terminal, o *tasksListOptions) error {
 	return listTasks(t, all, time.Now())
 }
 
-// query returns what the flags select.
+// query returns the selection of the flags.
 func (o *tasksListOptions) query(now time.Time) (q client.ListOptions, err error) {
 	q = client.ListOptions{
 		State: task.State(o.state), Capability: o.capability, Key: o.key, Code: fault.Code(strings.ToUpper(o.code)), Metadata: &o.metadata.pairs,

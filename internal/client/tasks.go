@@ -97,7 +97,7 @@ func (c *Client) List(ctx context.Context, o ListOptions) (api.TaskList, error) 
 	return page, err
 }
 
-// parameterTime writes a time of a query, "" for none.
+// parameterTime writes a time of a query, and the zero time as an empty text.
 func parameterTime(at time.Time) string {
 	if at.IsZero() {
 		return ""

@@ -63,7 +63,7 @@ func (db *DB) ListTasks(ctx context.Context, q store.ListQuery) (store.Page, err
 // head is a task's columns that a listing selects by.
 type head struct {
 	id, capability, mode, state string
-	may                         bool // its record may have what the query asks for
+	may                         bool // its record may have all that the query asks for
 }
 
 func (h head) answers(q store.ListQuery) bool {
@@ -119,7 +119,7 @@ func (s *headSearch) bound() {
 	s.conditions = append(s.conditions, "id < "+s.arg(high))
 }
 
-// lookInto reads the records of a query that asks for members which have no column: metadata, key and code.
+// lookInto reads the records of a query for members that have no column: metadata, key and code.
 func (s *headSearch) lookInto() {
 	pairs := s.q.Metadata.Pairs()
 	if s.q.KeyID != "" {
