@@ -49,6 +49,7 @@ type Console struct {
 	pages     pages
 	files     files
 	once      once
+	exports   chan struct{} // holds an element for each that is being written
 	mux       *http.ServeMux
 }
 
@@ -63,7 +64,7 @@ func New(c Config) (*Console, error) {
 	}
 	out := &Console{
 		operator: c.Operator, gateway: c.Gateway, signer: c.Signer, endpoints: c.Endpoints, now: c.Now, log: c.Logger, base: base,
-		mux: http.NewServeMux(),
+		mux: http.NewServeMux(), exports: make(chan struct{}, mostExports),
 	}
 	if out.now == nil {
 		out.now = time.Now

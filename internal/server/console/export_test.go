@@ -14,12 +14,12 @@ import (
 )
 
 // OnePage is onePage of tasks by their ids.
-func OnePage(ids []string, next string, limit int) (page []string, _ string) {
+func OnePage(ids []string, next string, limit int, oldestFirst bool) (page []string, _ string) {
 	var rows []taskRow
 	for _, id := range ids {
 		rows = append(rows, taskRow{ID: id})
 	}
-	rows, next = onePage(rows, next, limit)
+	rows, next = onePage(rows, next, limit, oldestFirst)
 	for _, row := range rows {
 		page = append(page, row.ID)
 	}

@@ -88,21 +88,24 @@ const (
 
 // remember adds to the rows of the visitor's own tasks the first words of their requests that are kept, and their
 // pictures.
-func (c *Console) remember(x exchange, mode task.Mode, tasks []task.Task, rows []taskRow) {
+func (c *Console) remember(x exchange, rows []taskRow) {
 	ctx, stop := context.WithTimeout(x.r.Context(), recallTime)
 	defer stop()
-	caller := callerOf(x.visitor, mode)
 	var all sync.WaitGroup
 	places := make(chan struct{}, recallWorkers)
-	for i := range tasks {
-		rows[i].Picture = c.thumbOf(tasks[i])
-		if tasks[i].InputUntil == nil {
+	for i := range rows {
+		own := rows[i].own
+		if own == nil {
+			continue
+		}
+		rows[i].Picture = c.thumbOf(*own)
+		if own.InputUntil == nil {
 			continue
 		}
 		places <- struct{}{}
 		all.Go(func() {
 			defer func() { <-places }()
-			if kept, err := c.gateway.Recall(ctx, caller, tasks[i]); err == nil {
+			if kept, err := c.gateway.Recall(ctx, callerOf(x.visitor, own.Scope.Mode), *own); err == nil {
 				rows[i].Asked = excerpt(kept.Input)
 			}
 		})

@@ -46,6 +46,7 @@ func (c *Console) handleOverview(x exchange) error {
 	if v.Recent, _, err = c.listTasks(x, owner, taskQuery{}, overviewTasks); err != nil {
 		return err
 	}
+	c.remember(x, v.Recent)
 	if err := c.countOpen(x, owner, &v); err != nil {
 		return err
 	}

@@ -37,6 +37,8 @@ func (c *Console) route() {
 		"GET /memory":                             c.handleMemory,
 		"POST /memory":                            c.handleMemoryChange,
 		"GET /tasks":                              c.handleTasks,
+		"GET /tasks/export":                       c.handleTasksExport,
+		"GET /usage/export":                       c.handleUsageExport,
 		"GET /tasks/{task_id}":                    c.handleTask,
 		"POST /tasks/{task_id}/cancel":            c.handleTaskCancel,
 		"GET /trial":                              c.handleTrial,

@@ -1,41 +1,45 @@
 package console
 
 import (
-	"cmp"
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"unitask/internal/api"
-	"unitask/internal/catalog"
 	"unitask/internal/fault"
-	"unitask/internal/gateway"
-	"unitask/internal/store"
 	"unitask/internal/task"
 )
 
-// tasksPage is how many tasks a page of the list has.
-const tasksPage = 25
+// How many tasks a page of the list has: by default, and by choice.
+const (
+	tasksPage = 25
+	largePage = 100
+)
 
 // taskRow is a task in a list: of another account no input and no output.
 type taskRow struct {
 	ID, Capability string
+	KeyID, KeyName string
+	Account        string // its name
 	Mode           task.Mode
 	State          task.State
 	Progress       *float64
 	Code           fault.Code
 	Cost           string
 	CreatedAt      time.Time
+	FinishedAt     *time.Time
 	Took           time.Duration // so far, before its end
 	Asked, Picture string        // see Console.remember
+	Metadata       task.Metadata // of the visitor's own account
+
+	own *task.Task // nil for another account's
 }
 
 func (c *Console) ownRow(t task.Task) taskRow {
 	row := taskRow{
-		ID: t.ID, Capability: t.Capability, Mode: t.Scope.Mode, State: t.State, Progress: t.Progress, Cost: t.Cost.String(),
-		CreatedAt: t.CreatedAt, Took: c.took(t.CreatedAt, t.FinishedAt),
+		ID: t.ID, Capability: t.Capability, KeyID: t.KeyID, Mode: t.Scope.Mode, State: t.State, Progress: t.Progress, Cost: t.Cost.String(),
+		own: &t, CreatedAt: t.CreatedAt, FinishedAt: t.FinishedAt, Took: c.took(t.CreatedAt, t.FinishedAt), Metadata: t.Metadata,
 	}
 	if t.Failure != nil {
 		row.Code = t.Failure.Code
@@ -45,13 +49,13 @@ func (c *Console) ownRow(t task.Task) taskRow {
 
 func (c *Console) foreignRow(t api.AdminTask) taskRow {
 	row := taskRow{
-		ID: t.ID, Capability: t.Capability, Mode: t.Mode, State: t.State, Code: t.Code, Cost: t.Cost, CreatedAt: t.CreatedAt.Time,
+		ID: t.ID, Capability: t.Capability, KeyID: t.KeyID, Account: t.Account, Mode: t.Mode, State: t.State, Code: t.Code, Cost: t.Cost,
+		CreatedAt: t.CreatedAt.Time,
 	}
-	var end *time.Time
 	if t.FinishedAt != nil {
-		end = &t.FinishedAt.Time
+		row.FinishedAt = &t.FinishedAt.Time
 	}
-	row.Took = c.took(row.CreatedAt, end)
+	row.Took = c.took(row.CreatedAt, row.FinishedAt)
 	return row
 }
 
@@ -63,200 +67,116 @@ func (c *Console) took(created time.Time, end *time.Time) time.Duration {
 	return max(0, end.Sub(created))
 }
 
-// taskQuery selects the tasks of a list.
-type taskQuery struct {
-	Account    string // its name
-	Mode       task.Mode
-	State      task.State
-	Capability string
-	Metadata   task.Metadata // all of these pairs; of the visitor's own account
-	Cursor     string
-}
-
-// Pairs returns the metadata that is asked for as it is typed, in order.
-func (q taskQuery) Pairs() (pairs []string) {
-	for _, name := range slices.Sorted(maps.Keys(q.Metadata)) {
-		pairs = append(pairs, name+"="+q.Metadata[name])
-	}
-	return pairs
-}
-
-// Address returns the query of the list with one member changed, from its beginning but for a cursor.
-func (q taskQuery) Address(name, value string) string {
-	v := url.Values{}
-	for n, old := range map[string]string{
-		"account": q.Account, "mode": string(q.Mode), "state": string(q.State), "capability": q.Capability,
-	} {
-		if n == name {
-			old = value
-		}
-		if old != "" {
-			v.Set(n, old)
-		}
-	}
-	for n, text := range q.Metadata {
-		v.Set(metadataParameter+n, text)
-	}
-	if name == "cursor" {
-		v.Set(name, value)
-	}
-	return "?" + v.Encode()
-}
-
-// modes returns the modes that are asked for.
-func (q taskQuery) modes() []task.Mode {
-	if q.Mode == "" {
-		return []task.Mode{task.Live, task.Test}
-	}
-	return []task.Mode{q.Mode}
-}
-
-// metadataParameter begins the name of a parameter whose rest is a name of metadata, as in the API.
-const metadataParameter = "metadata."
-
-func parseTaskQuery(v url.Values) (taskQuery, error) {
-	q := taskQuery{
-		Account: v.Get("account"), Mode: task.Mode(v.Get("mode")), State: task.State(v.Get("state")),
-		Capability: strings.TrimSpace(v.Get("capability")), Cursor: v.Get("cursor"),
-	}
-	switch {
-	case q.Mode != "" && q.Mode != task.Live && q.Mode != task.Test:
-		return q, fault.Invalid("mode", "must be live or test")
-	case q.State != "" && !q.State.Valid():
-		return q, fault.Invalid("state", "is not a state of tasks")
-	case q.Cursor != "" && !task.ValidID(task.PrefixTask, q.Cursor):
-		return q, fault.Invalid("cursor", "is not one that a list returned")
-	}
-	return q, q.takeMetadata(v)
-}
-
-// takeMetadata sets the pairs that are asked for: metadata.team=search in an address, metadata=team=search of the form.
-// A parameter that is no filter is refused, for the list would show more than was asked for.
-func (q *taskQuery) takeMetadata(v url.Values) error {
-	for _, name := range slices.Sorted(maps.Keys(v)) {
-		member, isPair := strings.CutPrefix(name, metadataParameter)
-		switch {
-		case !isPair && !slices.Contains([]string{"account", "mode", "state", "capability", "metadata", "cursor"}, name):
-			return fault.Invalid(name, "is not a filter of tasks")
-		case !isPair:
-			continue
-		}
-		for _, text := range v[name] {
-			if err := q.addPair(member, text); err != nil {
-				return err
-			}
-		}
-	}
-	for _, typed := range v["metadata"] {
-		name, text, ok := strings.Cut(strings.TrimSpace(typed), "=")
-		switch {
-		case !ok && name == "":
-			continue
-		case !ok:
-			return fault.Invalid("metadata", "must be name=value")
-		}
-		if err := q.addPair(name, text); err != nil {
-			return err
-		}
-	}
-	if rows := catalog.MetadataRows(q.Metadata); len(rows) > 0 {
-		return fault.Invalid(rows[0].Field, rows[0].Message).WithDetails(rows[1:]...)
-	}
-	return nil
-}
-
-func (q *taskQuery) addPair(name, text string) error {
-	if old, twice := q.Metadata[name]; twice && old != text {
-		return fault.Invalid(metadataParameter+name, "must be given once")
-	}
-	if q.Metadata == nil {
-		q.Metadata = task.Metadata{}
-	}
-	q.Metadata[name] = text
-	return nil
-}
-
 // taskList is the data of the list of tasks.
 type taskList struct {
 	Query        taskQuery
 	Tasks        []taskRow
-	Next         string
+	Older, Newer string    // cursors; "" where the list ends
+	SearchedTo   time.Time // how far back was looked, if the filter isn't at its end; zero otherwise
+	Sums         *taskSums // of the days; nil if the filter asks for more than the sums know
+	Pers         []int
 	States       []task.State
+	Codes        []fault.Code
 	Capabilities []string
-	Accounts     []string // to choose from
+	Keys         []api.Key // to choose from
+	Accounts     []string  // to choose from
 }
 
 func (c *Console) handleTasks(x exchange) error {
-	q, err := parseTaskQuery(x.r.URL.Query())
+	if id := strings.TrimSpace(x.r.URL.Query().Get("id")); x.r.URL.Query().Has("id") {
+		return c.findTask(x, id)
+	}
+	q, owner, err := c.askedTasks(x)
 	if err != nil {
 		return err
 	}
-	owner, err := c.chosen(x, q.Account)
-	if err != nil {
-		return err
+	list := taskList{
+		Query: q, Pers: []int{tasksPage, largePage}, States: task.States(), Codes: fault.Codes(), Capabilities: c.capabilityNames(x),
 	}
-	if len(q.Metadata) > 0 && owner.ID != x.visitor.Account.ID {
-		return fault.Invalid("metadata", "of another account is not an operator's to see: leave the filter empty")
-	}
-	list := taskList{Query: q, States: task.States(), Capabilities: c.capabilityNames(x)}
 	if list.Accounts, err = c.choices(x); err != nil {
 		return err
 	}
-	if list.Tasks, list.Next, err = c.listTasks(x, owner, q, tasksPage); err != nil {
+	if list.Keys, err = c.keyChoices(x, q, owner); err != nil {
 		return err
 	}
-	list.Query.Account = owner.Name
+	if err := c.turn(x, owner, &list); err != nil {
+		return err
+	}
+	if err := c.nameKeys(x, list.Tasks); err != nil {
+		return err
+	}
+	if list.Sums, err = c.taskSums(x, owner, q); err != nil {
+		return err
+	}
 	return c.show(x, page{Name: "tasks", Section: "tasks", Title: "Tasks", Data: list})
 }
 
-// listTasks returns a page of an account's tasks in the modes that are asked for, newest first, and the
-// cursor of the next.
-func (c *Console) listTasks(x exchange, owner api.Account, q taskQuery, limit int) (rows []taskRow, next string, err error) {
-	for _, mode := range q.modes() {
-		found, nextOf, err := c.listMode(x, owner, mode, q, limit)
-		if err != nil {
-			return nil, "", err
-		}
-		rows, next = append(rows, found...), max(next, nextOf)
+// askedTasks reads the query of a list, and whose tasks it has; the account is empty for all.
+func (c *Console) askedTasks(x exchange) (q taskQuery, owner api.Account, err error) {
+	if q, err = parseTaskQuery(x.r.URL.Query()); err != nil {
+		return q, owner, err
 	}
-	rows, next = onePage(rows, next, limit)
-	return rows, next, nil
+	switch {
+	case !q.Everywhere():
+		if owner, err = c.chosen(x, q.Account); err != nil {
+			return q, owner, err
+		}
+		q.Account = owner.Name
+	case !operates(x.visitor):
+		return q, owner, noPage()
+	}
+	if len(q.Metadata) > 0 && owner.ID != x.visitor.Account.ID {
+		return q, owner, fault.Invalid("metadata", "of another account is not an operator's to see: leave the filter empty")
+	}
+	return q, owner, nil
 }
 
-// onePage orders the rows of several lists, the newest first, and cuts them at the page's end: at its limit, or at
-// next, down to which each list was looked at. The next page finds the others again.
-func onePage(rows []taskRow, next string, limit int) ([]taskRow, string) {
-	slices.SortFunc(rows, func(a, b taskRow) int { return cmp.Compare(b.ID, a.ID) }) // ids are ordered by time
-	for i, row := range rows {
-		if i == limit {
-			return rows[:limit], rows[limit-1].ID
-		}
-		if row.ID < next {
-			return rows[:i], next
+// findTask leads to the task, or to that of the request, with the id; else to the page of the lookup, which says more.
+func (c *Console) findTask(x exchange, id string) error {
+	if task.ValidID(task.PrefixRequest, id) {
+		found, err := c.actions(x.visitor).FindRequests(x.r.Context(), id)
+		if err == nil && len(found.Data) == 1 && found.Data[0].TaskID != "" {
+			id = found.Data[0].TaskID
 		}
 	}
-	return rows, next
+	if task.ValidID(task.PrefixTask, id) {
+		if _, err := c.taskView(x, id); err == nil {
+			c.goTo(x, x.r, "/tasks/"+id)
+			return nil
+		}
+	}
+	c.goTo(x, x.r, "/lookup?"+url.Values{"id": {id}}.Encode())
+	return nil
 }
 
-// listMode reads one mode: the visitor's own account as the API does, another one as operators may.
-func (c *Console) listMode(x exchange, owner api.Account, mode task.Mode, q taskQuery, limit int) (rows []taskRow, next string, err error) {
-	if owner.ID != x.visitor.Account.ID {
-		all, next, err := c.operator.ListTasks(x.r.Context(), store.ListQuery{
-			Scope: task.Scope{Account: owner.ID, Mode: mode}, Capability: q.Capability, State: q.State, Limit: limit, Cursor: q.Cursor,
-		})
-		for _, t := range all {
-			rows = append(rows, c.foreignRow(t))
-		}
-		return rows, next, err
+// mostKeys is how many keys can be chosen from; more are asked for by their ids.
+const mostKeys = 200
+
+func (c *Console) keyChoices(x exchange, q taskQuery, owner api.Account) ([]api.Key, error) {
+	if q.Everywhere() {
+		return nil, nil
 	}
-	found, err := c.gateway.List(x.r.Context(), callerOf(x.visitor, mode), gateway.ListQuery{
-		Capability: q.Capability, State: q.State, Metadata: q.Metadata, Limit: limit, Cursor: q.Cursor,
-	})
-	for _, t := range found.Tasks {
-		rows = append(rows, c.ownRow(t))
+	all, err := c.actions(x.visitor).ListKeys(x.r.Context())
+	all = slices.DeleteFunc(all, func(k api.Key) bool { return k.Account != owner.Name })
+	if len(all) > mostKeys {
+		return nil, err
 	}
-	c.remember(x, mode, found.Tasks, rows)
-	return rows, found.Next, err
+	if q.Key != "" && !slices.ContainsFunc(all, func(k api.Key) bool { return k.ID == q.Key }) {
+		all = append(all, api.Key{ID: q.Key, Name: q.Key})
+	}
+	return all, err
+}
+
+// nameKeys sets the names of the rows' keys.
+func (c *Console) nameKeys(x exchange, rows []taskRow) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	names, err := c.operator.KeyNames(x.r.Context())
+	for i := range rows {
+		rows[i].KeyName = names[rows[i].KeyID]
+	}
+	return err
 }
 
 // capabilityNames returns the capabilities that are open on the visitor's account in either mode.

@@ -26,7 +26,7 @@ func TestPageOfTwoModes(t *testing.T) {
 		{"nothing so far", nil, "4", nil, "4"},
 		{"nothing as far as both were looked at", []string{"2"}, "4", nil, "4"},
 	} {
-		got, next := console.OnePage(c.ids, c.next, 3)
+		got, next := console.OnePage(c.ids, c.next, 3, false)
 		if !slices.Equal(got, c.want) || next != c.wantNext {
 			t.Errorf("%s: %v and %q, want %v and %q", c.name, got, next, c.want, c.wantNext)
 		}

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"net/url"
 	"strconv"
 	"time"
 
@@ -40,23 +41,10 @@ func (usageTable) Ended(r api.UsageRow) int64 { return ended(r) }
 func ended(r api.UsageRow) int64 { return r.Succeeded + r.Failed + r.Canceled }
 
 func (c *Console) handleUsage(x exchange) error {
-	v := usageView{Days: 30, Spans: spans, Mode: task.Mode(x.r.FormValue("mode"))}
-	switch v.Mode {
-	case "", task.Live, task.Test:
-	default:
-		return fault.Invalid("mode", "must be live or test")
-	}
-	if text := x.r.FormValue("days"); text != "" {
-		var err error
-		if v.Days, err = strconv.Atoi(text); err != nil || v.Days < 1 || v.Days > spans[len(spans)-1] {
-			return fault.Invalid("days", "must be a number from 1 to "+strconv.Itoa(spans[len(spans)-1]))
-		}
-	}
-	owner, err := c.chosen(x, x.r.FormValue("account"))
+	v, owner, err := c.askedUsage(x)
 	if err != nil {
 		return err
 	}
-	v.Account = owner.Name
 	if v.Accounts, err = c.choices(x); err != nil {
 		return err
 	}
@@ -64,6 +52,33 @@ func (c *Console) handleUsage(x exchange) error {
 		return err
 	}
 	return c.show(x, page{Name: "usage", Section: "usage", Title: "Usage", Data: v})
+}
+
+// askedUsage reads the days, the mode and the account that are asked for.
+func (c *Console) askedUsage(x exchange) (v usageView, owner api.Account, err error) {
+	v = usageView{Days: 30, Spans: spans, Mode: task.Mode(x.r.FormValue("mode"))}
+	switch v.Mode {
+	case "", task.Live, task.Test:
+	default:
+		return v, owner, fault.Invalid("mode", "must be live or test")
+	}
+	if text := x.r.FormValue("days"); text != "" {
+		if v.Days, err = strconv.Atoi(text); err != nil || v.Days < 1 || v.Days > spans[len(spans)-1] {
+			return v, owner, fault.Invalid("days", "must be a number from 1 to "+strconv.Itoa(spans[len(spans)-1]))
+		}
+	}
+	owner, err = c.chosen(x, x.r.FormValue("account"))
+	v.Account = owner.Name
+	return v, owner, err
+}
+
+// Export returns the query of the usage's export.
+func (v usageView) Export(format string) string {
+	q := url.Values{"format": {format}, "days": {strconv.Itoa(v.Days)}, "account": {v.Account}}
+	if v.Mode != "" {
+		q.Set("mode", string(v.Mode))
+	}
+	return "?" + q.Encode()
 }
 
 // addUsage reads the sums of an account's id by each group.
