@@ -45,6 +45,15 @@ func (c *Console) export(x exchange, s sheet) error {
 		return fault.New(fault.RateLimitExceeded, "other exports are being written: try again in a moment")
 	}
 	s.ResponseWriter = x
+	rows := s.rows
+	s.rows = func(write func(...any) error) error {
+		return rows(func(cells ...any) error {
+			if err := x.r.Context().Err(); err != nil {
+				return err // the browser has left
+			}
+			return write(cells...)
+		})
+	}
 	kind := "text/csv; charset=utf-8; header=present"
 	if format == "jsonl" {
 		kind = "application/x-ndjson"

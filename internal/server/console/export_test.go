@@ -99,3 +99,6 @@ func grid(v *vectors) string {
 	}
 	return strings.Join(rows, "; ")
 }
+
+// CSVCell is csvCell.
+var CSVCell = csvCell

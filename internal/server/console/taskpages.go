@@ -24,7 +24,7 @@ func (c *Console) turn(x exchange, owner api.Account, list *taskList) error {
 	if err != nil {
 		return err
 	}
-	if q.Newer && next == "" && len(rows) < q.Per { // the newest tasks: the list begins with them
+	if q.Newer && next == "" { // the newest tasks: the list begins with them
 		q.Newer, q.Cursor = false, ""
 		if rows, next, err = c.search(x, owner, q, q.Per); err != nil {
 			return err
