@@ -4,7 +4,7 @@ PKG ?= ./...
 CI := ./.ci/run
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint fmt cover bench profile crash client-crash sigterm clock webhook-crash store-crash store-copy database-crash fleet postgres-suites corrupt power sweep hostile upload full-disk backup-test upgrade-test linearizable sim fuzz npm openapi deploy-check e2e e2e-model openai-go golden reproducible vuln release-check image-test ci clean
+.PHONY: help build test race lint fmt cover bench profile crash client-crash sigterm clock webhook-crash store-crash store-copy lists database-crash fleet postgres-suites corrupt power sweep hostile upload full-disk backup-test upgrade-test linearizable sim fuzz npm openapi deploy-check e2e e2e-model openai-go golden reproducible vuln release-check image-test ci clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ store-crash: ## Kill a process that writes to the store 1,000 times (UNITASK_KIL
 
 store-copy: ## Copy a store of 1,000,000 tasks into PostgreSQL and back, with a kill in each (UNITASK_COPY_TASKS=n, UNITASK_COPY_KILLS=n)
 	UNITASK_COPY_TASKS=$${UNITASK_COPY_TASKS:-1000000} UNITASK_COPY_KILLS=$${UNITASK_COPY_KILLS:-1} $(GO) test ./test/move -count=1 -v -timeout 1h
+
+lists: ## Read the console's list of 1,000,000 tasks, from the file and from PostgreSQL, in 100 ms a page (UNITASK_LIST_TASKS=n)
+	UNITASK_LIST_TASKS=$${UNITASK_LIST_TASKS:-1000000} $(GO) test ./test/move -run 'TestLists$$' -count=1 -v -timeout 1h
 
 database-crash: ## End a PostgreSQL server or its connections 500 times while two nodes write (UNITASK_PG_CRASHES=n for another number)
 	UNITASK_PG_CRASHES=$${UNITASK_PG_CRASHES:-500} $(GO) test ./internal/store/pgstore -run 'TestCrash$$' -count=1 -v -timeout 2h

@@ -20,6 +20,7 @@ type older struct {
 	store.Source
 	template task.Task
 	tasks    int
+	change   func(i int, t *task.Task) // of one of them; nil: they are alike
 }
 
 // olderSpan is how far back the first of them was made.
@@ -64,6 +65,9 @@ func (o *older) made(i int) task.Task {
 	for i := range t.Attempts {
 		t.Attempts[i].SubmitKey = task.SubmitKey(t.ID, t.Attempts[i].N)
 	}
+	if o.change != nil {
+		o.change(i, &t)
+	}
 	return t
 }
 
@@ -79,7 +83,12 @@ func mustGrow(t *testing.T, from, to string, tasks int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	grown := &older{Source: source, tasks: tasks, template: mustTemplate(t, source)}
+	mustPut(t, &older{Source: source, tasks: tasks, template: mustTemplate(t, source)}, target)
+}
+
+// mustPut makes the target a store with all that the grown one has.
+func mustPut(t *testing.T, grown *older, target store.Target) {
+	t.Helper()
 	contents, err := grown.Contents(t.Context())
 	if err == nil {
 		err = target.PutContents(t.Context(), contents)
@@ -96,6 +105,7 @@ func mustGrow(t *testing.T, from, to string, tasks int) {
 	for _, end := range []func() error{
 		func() error { return err },
 		func() error { return target.PutTasks(t.Context(), group) },
+		func() error { return target.Finish(t.Context()) },
 		func() error { return target.Release(t.Context(), nil) },
 		target.Close,
 	} {

@@ -13,7 +13,7 @@ import (
 
 // A page whose filter selects few tasks looks further by itself, for this long and so many times at most.
 const (
-	searchFor  = 50 * time.Millisecond
+	searchFor  = 30 * time.Millisecond
 	mostWindow = 100
 )
 

@@ -7,7 +7,7 @@ import (
 	"unitask/internal/store"
 )
 
-// taskSums is what the sums of usage say of a list's days.
+// taskSums is the sums of usage of a list's days.
 type taskSums struct {
 	First, Last string // days
 	store.Usage
@@ -16,8 +16,8 @@ type taskSums struct {
 // Amount returns the cost as a decimal.
 func (s taskSums) Amount() string { return s.Cost.String() }
 
-// taskSums adds up the ends on the days of the query. The sums know of account, day, mode, capability and key alone: there
-// are none for a list by state, code or metadata, nor for one without a first day.
+// taskSums adds up the ends on the days of the query. The sums know of account, day, mode, capability and key alone: a
+// list by state, code or metadata has no sums, and one without a first day has no days.
 func (c *Console) taskSums(x exchange, owner api.Account, q taskQuery) (*taskSums, error) {
 	if q.Since == "" || q.State != "" || q.Code != "" || len(q.Metadata) > 0 {
 		return nil, nil

@@ -68,7 +68,7 @@ func (e *env) filterable() (all []task.Task) {
 			n.KeyID = "key_2"
 		}
 		switch i {
-		case 0: // its texts say what no task of key_1 or of the code does
+		case 0: // its texts look like another key and the code
 			n.KeyID, n.Metadata = "key_1", task.Metadata{"key_id": `"key_id":"key_2"`, "code": "PROVIDER_TIMEOUT"}
 		case 1:
 			n.Metadata = task.Metadata{"team": "a"}
