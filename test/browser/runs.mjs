@@ -1,5 +1,5 @@
-// What the trial remembers of a person's runs: the list after a reload, running again, and going on with what was begun; and tiers side
-// by side.
+// What the trial remembers of a person's runs: the list after a reload, running again, changing, and going on with what was begun; and
+// tiers side by side.
 import { assert, browse, equal, fits, judge, step, told } from "./driver.mjs";
 
 const address = (capability, mode = "test") => `/console/trial?capability=${capability}&mode=${mode}`;
@@ -36,6 +36,15 @@ async function listed(page, want, what) {
   equal(await shown(), want, what);
 }
 
+// keptRuns returns what the browser keeps.
+const keptRuns = (page) => page.evaluate(async () => {
+  const { Store } = await import(document.querySelector("script[src*='trial.js']").src.replace(/trial\.js.*/, "runs_store.js"));
+  const store = await Store.open(document.querySelector("[data-person]").dataset.person);
+  return (await store.all()).map(({ capability, mode, state, request, cost, task }) => ({ capability, mode, state, request, cost, task }));
+});
+
+const png = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
+
 async function remembered(page) {
   await page.goto(address("text.chat"));
   await page.getByText("Your runs are listed here").waitFor();
@@ -53,11 +62,7 @@ async function remembered(page) {
   await page.locator("#runs-of").selectOption("text.chat");
   await listed(page, ["say a heron"], "the runs of a capability");
   await page.locator("#runs-of").selectOption("");
-  const kept = await page.evaluate(async () => {
-    const { Store } = await import(document.querySelector("script[src*='trial.js']").src.replace(/trial\.js.*/, "runs_store.js"));
-    const store = await Store.open(document.querySelector("[data-person]").dataset.person);
-    return (await store.all()).map(({ capability, mode, state, request, cost, task }) => ({ capability, mode, state, request, cost, task }));
-  });
+  const kept = await keptRuns(page);
   const ids = (await tasks(page)).map(({ id }) => id);
   equal(kept.map(({ task }) => task), ids, "the tasks that are kept");
   equal(kept[1].request.input, { prompt: "say a heron" }, "the request that is kept");
@@ -94,6 +99,37 @@ async function again(page) {
   equal((await tasks(page)).length, before + 2, "tasks after a reload");
 }
 
+// tweaked fills the form with a request that had a file, and one that had an artifact.
+async function tweaked(page) {
+  const file = { name: "heron.png", mimeType: "image/png", buffer: png };
+  await page.goto(address("image.upscale"));
+  await page.locator("[data-run]:enabled").waitFor();
+  await page.locator('input[type=file][name="input.image"]').setInputFiles(file);
+  await page.locator('[name="input.authorization.person"][value="none"]').check({ force: true });
+  await page.locator("[data-run]").click();
+  await page.locator("#result .pill.succeeded").waitFor();
+  const here = list(page).first();
+  await here.filter({ hasText: "with heron.png" }).locator("img.thumb").waitFor();
+  equal(await here.getByRole("button", { name: "Run again" }).count(), 0, "ways to run a request again whose file isn't kept");
+  await page.locator("[data-run]:enabled").waitFor();
+  await page.goto(address("text.embed"));
+  await list(page).first().getByRole("button", { name: "Tweak" }).click();
+  await page.waitForURL("**capability=image.upscale**");
+  await page.locator("[data-problem]").filter({ hasText: "Choose again: heron.png." }).waitFor();
+  const count = (await tasks(page)).length;
+  await page.locator("[data-run]:enabled").click();
+  await page.locator(".problem:visible").filter({ hasText: "heron.png is missing" }).waitFor();
+  equal((await tasks(page)).length, count, "tasks of a request without its file");
+  await row(page, "say a heron").first().getByRole("button", { name: "Tweak" }).click();
+  await page.waitForURL("**capability=text.chat**");
+  const prompt = page.getByRole("textbox", { name: "Prompt" }).first();
+  while ((await prompt.inputValue()) !== "say a heron") await page.waitForTimeout(20);
+  await page.locator("[data-run]:enabled").waitFor();
+  await runs(page, "say two herons");
+  const { request } = (await keptRuns(page))[0];
+  equal(request.input, { prompt: "say two herons" }, "the request that was changed");
+}
+
 async function followed(page, context) {
   await page.goto(address("text.chat"));
   await fill(page, "wait @stuck:running here");
@@ -110,8 +146,10 @@ async function followed(page, context) {
   await other.locator("[data-run]:enabled").waitFor();
   equal(await other.locator("#result .pill").count(), 0, "what another tab shows");
   await page.close(); // as a crash does: its run is without a page
-  await other.goto(address("text.chat"));
-  await other.locator("#result .pill.running").waitFor();
+  while (!(await other.locator("#result .pill.running").count())) { // the browser may take its time to see that the page is gone
+    await other.goto(address("text.chat"));
+    await other.locator("#result .pill.running").waitFor({ timeout: 10_000 }).catch(() => {});
+  }
   await other.locator("#result").getByRole("button", { name: "Cancel" }).click();
   await other.locator("#result .pill.canceled").waitFor();
   await row(other, "wait @stuck").locator(".pill.canceled").waitFor();
@@ -296,6 +334,7 @@ await browse(async (first, context) => {
   await step("runs are remembered", () => remembered(first));
   await step("they are good to see", () => judged(first));
   await step("run again", () => again(first));
+  await step("tweak", () => tweaked(first));
   const page = await step("a run goes on after a reload, and without its page", () => followed(first, context));
   await step("an answer that is lost", () => cut(page, "say once", true));
   await step("a request that is lost", () => cut(page, "say once only", false));

@@ -1,12 +1,14 @@
-// What can be done with the runs that this browser remembers: to look at one again, to run one again, and to go
-// on with those that a page had begun which was left.
+// The runs that this browser remembers: one can be looked at, run again and changed, and the page goes on with those that a
+// page had begun which was left.
 
 import { all, bodyOf, changes, clear, gone, isOpen, kept, moved } from "./runs_kept.js";
 import { ask, price, showList, startList } from "./runs_list.js";
-import { form } from "./trial_form.js";
+import { choosePeers } from "./trial_compare.js";
+import { fillForm, form } from "./trial_form.js";
 import { clear as unsay, say } from "./trial_refusal.js";
-import { busily, go, goBack, goBackAbreast, runs } from "./trial_run.js";
-import { create, isHeld, keepRefusal, newRun, readTask } from "./trial_send.js";
+import { reset } from "./trial_result.js";
+import { busily, go, goBack, goBackAbreast, runs, showOnly } from "./trial_run.js";
+import { create, isFree, keepRefusal, newRun, readTask } from "./trial_send.js";
 
 const pollEvery = 5_000; // ms between looks at tasks that another page, or none, follows
 const page = Object.fromEntries(["capability", "mode"].map((name) => [name, form?.elements.namedItem(name).value]));
@@ -18,7 +20,8 @@ export function startRuns() {
   changes.addEventListener("change", render);
   for (const name of ["show", "start"]) runs.addEventListener(name, ({ detail }) => hold(detail.runs));
   setInterval(() => { if (!document.hidden) look(); }, pollEvery);
-  return Promise.all([render(), busily(goOn)]);
+  render();
+  busily(goOn).then(adopt);
 }
 
 const render = async () => showList(await all(), { kept: await kept(), here });
@@ -29,8 +32,11 @@ export function hold(shown) {
   remember(spots.here, [...here]);
   const fragment = new URLSearchParams(location.hash.slice(1));
   const tasks = shown.map(({ task }) => task).filter(Boolean);
-  if (tasks.length > 0) fragment.set("task", tasks.join("."));
-  else fragment.delete("task");
+  if (tasks.length > 0) {
+    fragment.set("task", tasks.join("."));
+    fragment.delete("request"); // which isn't what is shown
+  }
+  if (tasks.length === 0) fragment.delete("task");
   history.replaceState(history.state, "", `${location.pathname}${location.search}${fragment.size > 0 ? `#${fragment}` : ""}`);
   render();
 }
@@ -59,7 +65,7 @@ function recall(spot) {
 
 // What is done with a run.
 
-const deeds = { open, again };
+const deeds = { open, again, tweak };
 
 // act does something with a run, on the page of its capability and mode.
 async function act(deed, run, item) {
@@ -85,10 +91,10 @@ async function askPrice(run, item) {
   else say(told?.error ? `${told.error.code}: ${told.error.message}.` : "The price can't be told now: the service can't be reached.", { focus: true });
 }
 
-// open shows what came of a run.
+// open shows a run as it was: the form that was filled in, and what came of it.
 function open(run) {
   return busily(async () => {
-    unsay();
+    await fill(run);
     if (run.task) await back(run);
     else await answerOf(run);
   }, { instead: true });
@@ -97,10 +103,29 @@ function open(run) {
 // again runs a request once more, under a key of its own. One without an answer is sent under the key that it has.
 function again(run) {
   return busily(async () => {
-    unsay();
+    await fill(run);
     if (run.state === null) return answerOf(run);
     return go(newRun(run.request, { mode: run.mode }));
   }, { instead: true });
+}
+
+// tweak fills the form with a run's request, to be changed.
+function tweak(run) {
+  return busily(async () => {
+    showOnly([]);
+    reset();
+    const { problem, missing = [] } = await fill(run);
+    if (problem) return say(`The form can't show this request: ${problem.error.message}.`, { focus: true });
+    if (missing.length > 0) say(`Choose again: ${missing.join(", ")}.`);
+    form.scrollIntoView({ block: "nearest" });
+    return form.querySelector("[data-wire] :is(textarea, input:not([type=radio], [type=range]), select):enabled")?.focus();
+  }, { instead: true });
+}
+
+// fill makes the form say a run's request, and takes back what was said of another.
+async function fill(run) {
+  unsay();
+  return run.request && isOfPage(run) ? fillForm(run.request, { stay: true }) : {};
 }
 
 // kin returns what goes on with a run that is kept. Its body is known where no file is missing.
@@ -125,19 +150,24 @@ async function goOn() {
   const next = recall(spots.next);
   remember(spots.next, null);
   const before = recall(spots.here) ?? [];
-  const runs = await all();
-  const run = runs.find(({ key }) => key === next?.key);
+  const kept = await all();
+  const run = kept.find(({ key }) => key === next?.key);
   if (run && isOfPage(run)) return deeds[next.deed](run);
-  return show(before, await takeUp(runs, before));
+  const taken = await takeUp(kept.filter(({ key }) => before.includes(key)));
+  const runs = ofPage(await all());
+  const mine = runs.filter(({ key }) => before.includes(key));
+  const ids = named();
+  if (ids.length > 0) return show(ids.map((task) => runs.find((one) => one.task === task) ?? { key: task, task, mode: page.mode, missing: [] }));
+  return mine.some((one) => taken.includes(one.key) || goesOn(one)) ? show(mine.filter(({ task }) => task).reverse()) : undefined;
 }
 
-// takeUp sends the requests that no answer came to once more, each under its own key, so that it is one task. It returns
+// takeUp sends those requests that no answer came to once more, each under its own key, so that it is one task. It returns
 // the keys of those that are tasks now.
-async function takeUp(runs, before) {
+async function takeUp(runs) {
   const taken = [];
   for (const run of runs.filter(isOpen)) {
     const body = await bodyOf(run);
-    if (!body || !(await isFree(run, before))) continue;
+    if (!body) continue;
     const sent = { ...run, body };
     const answer = await create(sent);
     const told = await answer.json();
@@ -148,20 +178,26 @@ async function takeUp(runs, before) {
   return taken;
 }
 
-// isFree reports whether a run is this tab's, or no page's.
-const isFree = async (run, before) => before.includes(run.key) || !(await isHeld(run));
+const patience = 5_000; // ms for a page that was just closed to let its runs go
 
-// show goes on with the tasks that the address names, else with those of this tab that have just been taken up or go on, else
-// with one that goes on without a page.
-async function show(before, taken) {
-  const runs = ofPage(await all());
-  const mine = runs.filter(({ key }) => before.includes(key));
-  const lost = mine.some((run) => taken.includes(run.key) || goesOn(run)) ? mine.filter(({ task }) => task).reverse() : [];
-  const ids = named();
-  const of = ids.length > 0 ? ids.map((task) => runs.find((run) => run.task === task) ?? { key: task, task, mode: page.mode, missing: [] }) : lost;
-  if (of.length === 0) of.push(...await lonely(runs));
-  if (of.length === 0) return undefined;
-  return of.length > 1 ? goBackAbreast(of.map(kin)) : back(of[0]);
+// adopt takes up the requests that a page has left which isn't there any more, and goes on with a run of such a page, unless
+// something is shown here.
+async function adopt() {
+  for (const run of (await all()).filter(isOpen)) {
+    if (!here.has(run.key) && (await isFree(run, patience))) await takeUp([run]).catch(() => []);
+  }
+  const run = (await all()).find((one) => goesOn(one) && isOfPage(one) && !here.has(one.key));
+  if (run && isIdle() && (await isFree(run, patience)) && isIdle()) await busily(() => show([run]));
+}
+
+// isIdle reports whether nothing is shown here, and the address fills no form.
+const isIdle = () => here.size === 0 && !location.hash.startsWith("#request=");
+
+// show shows runs that have tasks, in the form that they came from.
+async function show(runs) {
+  await fill(runs.find(isOfPage) ?? runs[0]);
+  choosePeers(runs.slice(1).map(({ capability }) => capability));
+  return runs.length > 1 ? goBackAbreast(runs.map(kin)) : back(runs[0]);
 }
 
 // ofPage returns those of runs that belong to the page's capability, and those that ran beside one.
@@ -173,11 +209,6 @@ function ofPage(runs) {
 const ends = ["succeeded", "failed", "canceled", "expired"];
 
 const goesOn = ({ task, state }) => task && !ends.includes(state);
-
-async function lonely(runs) {
-  const run = runs.find((one) => goesOn(one) && isOfPage(one));
-  return run && !(await isHeld(run)) ? [run] : [];
-}
 
 // look reads how tasks are that aren't followed here.
 async function look() {

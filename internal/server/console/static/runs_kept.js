@@ -87,22 +87,20 @@ export async function unanswered(body, mode) {
 
 const mostRequest = 256 << 10; // characters; a longer request can't be run again from here
 
-// shortened returns a request without the bytes of files, and the fields and names of those.
+// shortened returns a request in which files stand by their names, as in the trial's form, and those names.
 function shortened(request, names = {}) {
   const left = structuredClone(names);
   const missing = [];
-  const take = (wire) => {
-    const field = Object.keys(left).find((name) => left[name].length > 0 && within(wire, name.replace(/\.files$/, "")));
-    missing.push({ wire: field ?? wire, name: left[field]?.shift() ?? "a file" });
-  };
   const short = (value, wire) => {
-    if (Array.isArray(value)) return value.map((one) => short(one, wire)).filter((one) => one !== undefined);
+    if (Array.isArray(value)) return value.map((one) => short(one, wire));
     if (value === null || typeof value !== "object") return value;
-    if (typeof value.data === "string" && value.content_type) return take(wire);
-    const entries = Object.entries(value).map(([name, one]) => [name, short(one, wire ? `${wire}.${name}` : name)]);
-    const rest = entries.filter(([, one]) => one !== undefined);
-    const empty = rest.length < entries.length && rest.every(([name]) => name === "type"); // a part of a message
-    return empty ? undefined : Object.fromEntries(rest);
+    if (typeof value.data === "string" && value.content_type) {
+      const field = Object.keys(left).find((name) => left[name].length > 0 && within(wire, name.replace(/\.files$/, "")));
+      const name = left[field]?.shift() ?? "a file";
+      missing.push(name);
+      return { ...value, data: `file:${name}` };
+    }
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, short(one, `${wire}.${name}`)]));
   };
   return { short: { ...request, input: short(request.input, "input") }, missing };
 }

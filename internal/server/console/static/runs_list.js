@@ -93,11 +93,14 @@ function rowOf(run, current, now, old) {
   open.dataset.act = "open";
   if (current) open.setAttribute("aria-current", "true");
   const again = make("button", { type: "button", className: "button small", textContent: "Run again", hidden: !run.request || run.missing.length > 0 });
-  again.dataset.act = "again";
-  again.setAttribute("aria-describedby", open.id);
+  const tweak = make("button", { type: "button", className: "button small", textContent: "Tweak", hidden: !run.request });
+  for (const [act, button] of Object.entries({ again, tweak })) {
+    button.dataset.act = act;
+    button.setAttribute("aria-describedby", open.id);
+  }
   const content = [
     thumb(run), make("div", { className: "about" }, open, line(run, now)),
-    make("span", { className: `pill ${run.state ?? "waiting"}`, textContent: run.state ?? "no answer yet" }), make("div", { className: "row" }, again),
+    make("span", { className: `pill ${run.state ?? "waiting"}`, textContent: run.state ?? "no answer yet" }), make("div", { className: "row" }, again, tweak),
   ];
   if (!old) return make("li", {}, ...content);
   const focused = old.contains(document.activeElement) ? document.activeElement.dataset.act : undefined;
@@ -128,7 +131,7 @@ function line(run, now) {
   const parts = [make("code", { textContent: run.capability }), run.mode, time];
   if (run.cost && run.mode === "live") parts.push(price(run.cost));
   if (run.code) parts.push(run.code);
-  if (run.missing.length > 0) parts.push(`with ${run.missing.map(({ name }) => name).join(", ")}`);
+  if (run.missing.length > 0) parts.push(`with ${run.missing.join(", ")}`);
   return make("div", { className: "facts-line" }, ...parts.map((one) => make("span", {}, one)));
 }
 

@@ -12,6 +12,12 @@ const boxes = [...(choice?.querySelectorAll("input") ?? [])];
 // chosenPeers returns the capabilities that are to run beside the form's own.
 export const chosenPeers = () => boxes.filter(({ checked }) => checked).map(({ value }) => value);
 
+// choosePeers makes these the ones that are to run beside the form's own.
+export function choosePeers(names) {
+  for (const box of boxes) box.checked = names.includes(box.value);
+  choice?.dispatchEvent(new Event("change", { bubbles: true }));
+}
+
 // startCompare lets capabilities be chosen, and says what they cost together.
 export function startCompare() {
   if (!choice) return;

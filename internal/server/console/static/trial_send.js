@@ -31,11 +31,9 @@ const held = ({ key }, work) => (navigator.locks ? navigator.locks.request(lockO
 
 const lockOf = (key) => `unitask-run-${key}`;
 
-// isHeld reports whether a page holds a run.
-export async function isHeld({ key }) {
-  const locks = await navigator.locks?.query();
-  return locks?.held.some(({ name }) => name === lockOf(key)) ?? false;
-}
+// isFree reports whether no page holds a run, maybe after some milliseconds.
+export const isFree = ({ key }, patience) => (navigator.locks
+  ? navigator.locks.request(lockOf(key), { signal: AbortSignal.timeout(patience) }, () => true).catch(() => false) : true);
 
 // send sends a run, maybe again, and follows its task to the end.
 export const send = (run, view) => held(run, async () => {
