@@ -19,6 +19,7 @@ import (
 type operatorAPI interface {
 	keyOperator
 	accountOperator
+	supplierOperator
 	observer
 }
 

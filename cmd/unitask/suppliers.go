@@ -24,7 +24,7 @@ func newSuppliersCmd(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "suppliers",
 		Annotations: tabled,
-		Short:       "Show how the suppliers of a running server stand, as its operator",
+		Short:       "Show how the suppliers of a running server stand, and pause, resume and reset them, as its operator",
 		Long: `Show how the suppliers of a running server stand, as its operator: which were found, which routes rest after failures
 or because a supplier asked for it, how many attempts are open, how long they take, and what they charged today.
 
@@ -37,6 +37,9 @@ or because a supplier asked for it, how many attempts are open, how long they ta
 	}
 	cmd.Flags().BoolVar(&o.routes, "routes", false, "a line for each route")
 	o.add(cmd)
+	for _, c := range supplierChanges {
+		cmd.AddCommand(newSuppliersChangeCmd(t, c))
+	}
 	return cmd
 }
 
@@ -104,6 +107,8 @@ func supplierState(t *terminal, s api.SupplierState) cell {
 		}
 	}
 	switch {
+	case s.Paused != nil:
+		return cell{human: "paused", plain: "paused", style: t.style.bad}
 	case s.Sandbox() && s.Live && open == approved:
 		return cell{human: "sandbox", plain: "sandbox", style: t.style.faint}
 	case s.Live && len(s.Routes) == 0: // its routes stand under names of their own

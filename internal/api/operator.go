@@ -144,6 +144,20 @@ type SupplierState struct {
 	Limit    int           `json:"limit"`     // of these; 0: no limit
 	Routes   []RouteState  `json:"routes"`
 	Today    SupplierUsage `json:"today"`
+	// Paused is an operator's pause: no work is sent there until it is resumed. Absent without one.
+	Paused *SupplierPause `json:"paused,omitempty"`
+}
+
+// SupplierPause says since when a supplier is paused, and who paused it.
+type SupplierPause struct {
+	Since Timestamp `json:"since"`
+	By    string    `json:"by,omitempty"`
+}
+
+// SupplierChange is a supplier after an operator paused, resumed or reset it.
+type SupplierChange struct {
+	SupplierState
+	RequestID string `json:"request_id"`
 }
 
 // Refuses is why the supplier refuses the service's own key, balance or permission on one of its approved routes at

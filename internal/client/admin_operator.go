@@ -62,6 +62,28 @@ func (a *Admin) Suppliers(ctx context.Context) ([]api.SupplierState, error) {
 	return list.Data, err
 }
 
+// PauseSupplier has no work sent to a supplier until it is resumed.
+func (a *Admin) PauseSupplier(ctx context.Context, name string) (api.SupplierState, error) {
+	return a.changeSupplier(ctx, name, "pause")
+}
+
+// ResumeSupplier ends a supplier's pause.
+func (a *Admin) ResumeSupplier(ctx context.Context, name string) (api.SupplierState, error) {
+	return a.changeSupplier(ctx, name, "resume")
+}
+
+// ResetSupplier forgets the failures of a supplier's routes.
+func (a *Admin) ResetSupplier(ctx context.Context, name string) (api.SupplierState, error) {
+	return a.changeSupplier(ctx, name, "reset")
+}
+
+func (a *Admin) changeSupplier(ctx context.Context, name, change string) (api.SupplierState, error) {
+	got, err := adminCall[api.SupplierChange](ctx, a, library.Call{
+		Method: http.MethodPost, Path: api.PathAdminSuppliers + "/" + url.PathEscape(name) + "/" + change,
+	})
+	return got.SupplierState, err
+}
+
 // FindRequests returns the request logs' records of a request's or a task's id, oldest first.
 func (a *Admin) FindRequests(ctx context.Context, id string) (api.RequestList, error) {
 	path := api.PathAdminRequests + "?" + url.Values{"id": {id}}.Encode()

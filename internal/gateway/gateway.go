@@ -78,6 +78,7 @@ type Gateway struct {
 	routes    atomic.Pointer[routing.Table]
 	policy    atomic.Pointer[policy.Policy]
 	health    *routing.Health
+	pausing   sync.Mutex // while pauses are read, so that the last reading holds
 	store     store.Store
 	accounts  store.Accounts // of the store; nil: no account lowers its Keep
 	forgotten map[string]forgotten
@@ -201,7 +202,11 @@ func (g *Gateway) Start() {
 	if shared {
 		g.exchange(g.quietCtx, s) // before work is taken over that another node may know better
 	}
+	if err := g.ReadPauses(g.quietCtx); err != nil { // before work is sent to a paused supplier
+		g.log.Error("reading the pauses of suppliers failed", slog.Any("error", err))
+	}
 	g.services.Go(func() { g.dispatch(g.haltCtx) })
+	g.services.Go(func() { g.heedPauses(g.quietCtx) })
 	g.services.Go(func() { g.noteUse(g.haltCtx) })
 	if shared {
 		g.services.Go(func() { g.heedCancels(g.quietCtx, s) })

@@ -31,6 +31,7 @@ const (
 	ConcernRefused ConcernKind = "refused" // a supplier refuses the service's key, balance or permission
 	ConcernTripped ConcernKind = "tripped" // routes of a supplier are left alone
 	ConcernFull    ConcernKind = "full"    // a supplier has no room
+	ConcernPaused  ConcernKind = "paused"  // an operator has paused a supplier
 	ConcernAccount ConcernKind = "account" // an account has spent most of its budget
 	ConcernKey     ConcernKind = "key"     // a key has
 	ConcernService ConcernKind = "service" // the store, the disk or the queue
@@ -67,6 +68,13 @@ func weight(c Concern) int {
 func concernsOf(s *api.SupplierState) (all []Concern) {
 	if why := s.Refuses(); why != "" {
 		all = append(all, Concern{Kind: ConcernRefused, Name: s.Name, About: why, Grave: true})
+	}
+	if s.Paused != nil {
+		about := "since " + s.Paused.Since.UTC().Format("2 Jan 15:04 UTC")
+		if s.Paused.By != "" {
+			about += ", by " + s.Paused.By
+		}
+		return append(all, Concern{Kind: ConcernPaused, Name: s.Name, About: about})
 	}
 	var tripped, full []api.RouteState
 	approved := 0

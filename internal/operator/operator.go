@@ -47,6 +47,10 @@ type Operator struct {
 	DirectoryFunc func() *catalog.Catalog
 	// RoutesFunc tells how the routes stand; nil without a running server.
 	RoutesFunc func() []routing.State
+	// PausesFunc puts the pauses of suppliers into effect here, ResetFunc forgets the failures of one; nil without a running
+	// server.
+	PausesFunc func(ctx context.Context) error
+	ResetFunc  func(supplier string)
 	// Hours is the counts of this node by the hour; nil without a running server.
 	Hours *hours.Counter
 	// Tail remembers the latest requests and ends of tasks of this node; nil without a running server.

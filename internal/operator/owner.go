@@ -34,3 +34,11 @@ func (o Owner) RotateKey(ctx context.Context, id string, req api.KeyRotate) (api
 func ownersAlone() error {
 	return fault.Invalid("mode", "operator is for whoever may open the data folder: such keys are made, rotated and extended there, and revoked anywhere")
 }
+
+// PauseSupplier is Operator.PauseSupplier.
+func (o Owner) PauseSupplier(ctx context.Context, name string) (api.SupplierState, error) {
+	return o.Operator.PauseSupplier(ctx, name, OwnerName)
+}
+
+// OwnerName is who paused a supplier by the data folder's right.
+const OwnerName = "the server's owner"

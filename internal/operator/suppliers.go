@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -40,7 +41,7 @@ func (o *Operator) Suppliers(ctx context.Context) ([]api.SupplierState, error) {
 		s.Routes, s.Limit = append(s.Routes, routeOf(r)), r.SupplierCap
 		s.Today.Mode = r.Mode
 	}
-	if err := o.addLoad(ctx, states); err != nil {
+	if err := errors.Join(o.addLoad(ctx, states), o.addPauses(ctx, states)); err != nil {
 		return nil, err
 	}
 	return states, o.addToday(ctx, states)

@@ -41,6 +41,7 @@ const (
 	failed   what = "failed"
 	accepted what = "accepted"
 	worked   what = "worked"
+	reset    what = "reset" // by an operator
 )
 
 // resting reports whether the event is a pause that isn't over.
@@ -144,7 +145,7 @@ func (h *Health) tellLocked(e event, now time.Time) {
 	}
 	f.events++
 	e.N, e.at = f.events, now
-	if e.What == paused { // it lasts longer than those before
+	if e.What == paused || e.What == reset { // it lasts longer than those before, or ends them
 		f.log = slices.DeleteFunc(f.log, func(was event) bool { return was.What == paused && was.Route == e.Route })
 	}
 	f.log = append(f.log, e)

@@ -21,6 +21,9 @@ func (h *Health) take(r *Route, account string, tokens int64) (g Grant, probed, 
 	if h == nil {
 		return Grant{}, "", "", ""
 	}
+	if reason, code := h.stop(r); reason != "" {
+		return Grant{}, "", reason, code
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := h.routes[r.id]
@@ -58,6 +61,9 @@ func (h *Health) take(r *Route, account string, tokens int64) (g Grant, probed, 
 func (h *Health) refusal(r *Route) (reason string, code fault.Code) {
 	if h == nil {
 		return "", ""
+	}
+	if reason, code := h.stop(r); reason != "" {
+		return reason, code
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -2,6 +2,7 @@ package routing
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"unitask/internal/fault"
@@ -41,6 +42,7 @@ type Health struct {
 	now     func() time.Time
 	started time.Time
 	changed chan struct{}
+	stopped atomic.Pointer[map[string]bool] // the suppliers that an operator has paused
 
 	mu      sync.Mutex
 	routes  map[string]*routeHealth // by the route's id; only those that aren't well
@@ -147,6 +149,9 @@ func (h *Health) learn(e event) {
 // applyLocked has a route stand as it does after an event, and reports whether that is a change. Times of others'
 // events are known to within late; 0: it is this node's.
 func (h *Health) applyLocked(e event, at time.Time, late time.Duration) (changed bool) {
+	if e.What == reset {
+		return h.resetLocked(e.Route)
+	}
 	if h.routes[e.Route] == nil && e.good() {
 		return false
 	}

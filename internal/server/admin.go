@@ -52,18 +52,21 @@ type keyMaker interface {
 // shared returns the handlers that both listeners have, by path.
 func (a actions) shared() map[string]methods {
 	return map[string]methods{
-		api.PathAdminKeys:                          {http.MethodGet: serve(a, http.StatusOK, a.listKeys), http.MethodPost: serve(a, http.StatusCreated, a.createKey)},
-		api.PathAdminKeys + "/{key_id}":            {http.MethodPatch: serve(a, http.StatusOK, a.updateKey)},
-		api.PathAdminKeys + "/{key_id}/revoke":     {http.MethodPost: serve(a, http.StatusOK, a.revokeKey)},
-		api.PathAdminKeys + "/{key_id}/rotate":     {http.MethodPost: serve(a, http.StatusCreated, a.rotateKey)},
-		api.PathAdminAccounts:                      {http.MethodGet: serve(a, http.StatusOK, a.listAccounts), http.MethodPost: serve(a, http.StatusCreated, a.createAccount)},
-		api.PathAdminAccounts + "/{account}":       {http.MethodGet: serve(a, http.StatusOK, a.getAccount), http.MethodPatch: serve(a, http.StatusOK, a.updateAccount)},
-		api.PathAdminAccounts + "/{account}/links": {http.MethodPost: serve(a, http.StatusCreated, a.invite)},
-		api.PathAdminUsage:                         {http.MethodGet: serveQuery(a, http.StatusOK, a.usage)},
-		api.PathAdminSuppliers:                     {http.MethodGet: serve(a, http.StatusOK, a.suppliers)},
-		api.PathAdminRequests:                      {http.MethodGet: serveQuery(a, http.StatusOK, a.requests)},
-		api.PathAdminLog:                           {http.MethodGet: serveQuery(a, http.StatusOK, a.follow)},
-		api.PathAdminInfo:                          {http.MethodGet: serve(a, http.StatusOK, a.info)},
+		api.PathAdminKeys:                             {http.MethodGet: serve(a, http.StatusOK, a.listKeys), http.MethodPost: serve(a, http.StatusCreated, a.createKey)},
+		api.PathAdminKeys + "/{key_id}":               {http.MethodPatch: serve(a, http.StatusOK, a.updateKey)},
+		api.PathAdminKeys + "/{key_id}/revoke":        {http.MethodPost: serve(a, http.StatusOK, a.revokeKey)},
+		api.PathAdminKeys + "/{key_id}/rotate":        {http.MethodPost: serve(a, http.StatusCreated, a.rotateKey)},
+		api.PathAdminAccounts:                         {http.MethodGet: serve(a, http.StatusOK, a.listAccounts), http.MethodPost: serve(a, http.StatusCreated, a.createAccount)},
+		api.PathAdminAccounts + "/{account}":          {http.MethodGet: serve(a, http.StatusOK, a.getAccount), http.MethodPatch: serve(a, http.StatusOK, a.updateAccount)},
+		api.PathAdminAccounts + "/{account}/links":    {http.MethodPost: serve(a, http.StatusCreated, a.invite)},
+		api.PathAdminUsage:                            {http.MethodGet: serveQuery(a, http.StatusOK, a.usage)},
+		api.PathAdminSuppliers:                        {http.MethodGet: serve(a, http.StatusOK, a.suppliers)},
+		api.PathAdminSuppliers + "/{supplier}/pause":  {http.MethodPost: serve(a, http.StatusOK, a.pauseSupplier)},
+		api.PathAdminSuppliers + "/{supplier}/resume": {http.MethodPost: serve(a, http.StatusOK, a.resumeSupplier)},
+		api.PathAdminSuppliers + "/{supplier}/reset":  {http.MethodPost: serve(a, http.StatusOK, a.resetSupplier)},
+		api.PathAdminRequests:                         {http.MethodGet: serveQuery(a, http.StatusOK, a.requests)},
+		api.PathAdminLog:                              {http.MethodGet: serveQuery(a, http.StatusOK, a.follow)},
+		api.PathAdminInfo:                             {http.MethodGet: serve(a, http.StatusOK, a.info)},
 	}
 }
 

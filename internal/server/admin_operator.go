@@ -6,6 +6,7 @@ import (
 	"unitask/internal/account"
 	"unitask/internal/api"
 	"unitask/internal/fault"
+	"unitask/internal/operator"
 )
 
 func (a actions) createKey(x *exchange, req api.KeyCreate) (api.Key, error) {
@@ -119,6 +120,29 @@ func (a actions) usage(x *exchange, _ noBody) (api.UsageReport, error) {
 func (a actions) suppliers(x *exchange, _ noBody) (api.SupplierList, error) {
 	states, err := a.operator.Suppliers(x.r.Context())
 	return api.SupplierList{Data: states, RequestID: x.id}, err
+}
+
+func (a actions) pauseSupplier(x *exchange, _ noBody) (api.SupplierChange, error) {
+	by := operator.OwnerName
+	if x.caller != nil {
+		by = x.caller.Key.Name
+	}
+	return a.changeSupplier(x, "supplier paused", func(name string) (api.SupplierState, error) { return a.operator.PauseSupplier(x.r.Context(), name, by) })
+}
+
+func (a actions) resumeSupplier(x *exchange, _ noBody) (api.SupplierChange, error) {
+	return a.changeSupplier(x, "supplier resumed", func(name string) (api.SupplierState, error) { return a.operator.ResumeSupplier(x.r.Context(), name) })
+}
+
+func (a actions) resetSupplier(x *exchange, _ noBody) (api.SupplierChange, error) {
+	return a.changeSupplier(x, "supplier reset", func(name string) (api.SupplierState, error) { return a.operator.ResetSupplier(x.r.Context(), name) })
+}
+
+func (a actions) changeSupplier(x *exchange, message string, change func(name string) (api.SupplierState, error)) (api.SupplierChange, error) {
+	name := x.r.PathValue("supplier")
+	got, err := change(name)
+	a.logChange(x, err, message, slog.String("supplier", name))
+	return api.SupplierChange{SupplierState: got, RequestID: x.id}, err
 }
 
 func (a actions) requests(x *exchange, _ noBody) (api.RequestList, error) {

@@ -61,11 +61,15 @@ func TestOperatorAPI(t *testing.T) {
 		{http.MethodPost, api.PathAdminKeys + "/KEY/revoke", "", 200, "key revoked"},
 		{http.MethodGet, api.PathAdminUsage + "?by=supplier", "", 200, ""},
 		{http.MethodGet, api.PathAdminUsage, "", 200, ""},
+		{http.MethodPost, api.PathAdminSuppliers + "/SUPPLIER/pause", "", 200, "supplier paused"},
 		{http.MethodGet, api.PathAdminSuppliers, "", 200, ""},
+		{http.MethodPost, api.PathAdminSuppliers + "/SUPPLIER/resume", "", 200, "supplier resumed"},
+		{http.MethodPost, api.PathAdminSuppliers + "/SUPPLIER/reset", "", 200, "supplier reset"},
+		{http.MethodPost, api.PathAdminSuppliers + "/unknown/pause", "", 404, ""},
 		{http.MethodGet, api.PathAdminRequests + "?id=" + task.NewID(task.PrefixTask, time.Now()), "", 200, ""},
 		{http.MethodGet, api.PathAdminLog, "", 200, ""},
 	} {
-		path := strings.Replace(step.path, "KEY", made.ID, 1)
+		path := strings.NewReplacer("KEY", made.ID, "SUPPLIER", w.Operator.RoutesFunc()[0].Supplier).Replace(step.path)
 		got := w.operate(ops.Secret, step.method, path, step.body)
 		if got.StatusCode != step.want {
 			t.Errorf("%s %s: %d %s", step.method, path, got.StatusCode, got.body)

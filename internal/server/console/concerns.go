@@ -52,6 +52,8 @@ func concernOf(o operator.Concern) concern {
 		c.Title, c.Link = o.Name+" is left alone", "/suppliers#supplier-"+o.Name
 	case operator.ConcernFull:
 		c.Title, c.Link = o.Name+" is full", "/suppliers#supplier-"+o.Name
+	case operator.ConcernPaused:
+		c.Title, c.Link = o.Name+" is paused by an operator", "/suppliers#supplier-"+o.Name
 	case operator.ConcernAccount:
 		c.Title, c.Link = "The budget of "+o.Name, "/accounts/"+o.ID
 	case operator.ConcernKey:

@@ -47,6 +47,7 @@ func (c *Console) route() {
 		"GET /usage":                              c.handleUsage,
 		"GET /lookup":                             c.handleLookup,
 		"GET /suppliers":                          forOperators(c.handleSuppliers),
+		"POST /suppliers/{supplier}/{change}":     forOperators(c.handleSupplierChange),
 		"GET /accounts":                           forOperators(c.handleAccounts),
 		"POST /accounts":                          forOperators(c.handleAccountCreate),
 		"GET /accounts/{account}":                 forOperators(c.handleAccount),

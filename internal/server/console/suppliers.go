@@ -1,6 +1,8 @@
 package console
 
 import (
+	"log/slog"
+
 	"unitask/internal/api"
 )
 
@@ -24,6 +26,50 @@ func (c *Console) handleSuppliers(x exchange) error {
 	})
 }
 
+// handleSupplierChange pauses, resumes or resets a supplier.
+func (c *Console) handleSupplierChange(x exchange) error {
+	if err := parseForm(x, x.r); err != nil {
+		return err
+	}
+	name, ctx, done := x.r.PathValue("supplier"), x.r.Context(), ""
+	var err error
+	switch x.r.PathValue("change") {
+	case "pause":
+		if !c.asked(x, "suppliers", question{
+			Title: "Pause " + name + "?", Button: "Pause " + name, Back: "/suppliers",
+			Text: "No work is sent there until you resume it, also after a restart. Work under way goes on; if no other route is left, asynchronous tasks wait and the others may be retried.",
+		}) {
+			return nil
+		}
+		done = "paused"
+		_, err = c.operator.PauseSupplier(ctx, name, x.visitor.Session.Member)
+	case "resume":
+		done = "resumed"
+		_, err = c.operator.ResumeSupplier(ctx, name)
+	case "reset":
+		done = "reset"
+		_, err = c.operator.ResetSupplier(ctx, name)
+	default:
+		return noPage()
+	}
+	if err != nil {
+		return err
+	}
+	c.log.InfoContext(ctx, "supplier changed", slog.String("supplier", name), slog.String("action", done), slog.String("by", x.visitor.Account.ID))
+	c.goTo(x, x.r, "/suppliers?done="+done)
+	return nil
+}
+
+// resting reports whether a reset has something to forget at a supplier.
+func resting(s api.SupplierState) bool {
+	for _, r := range s.Routes {
+		if r.Approved && (r.Failures > 0 || r.NeedsOperator || r.State != api.RouteOpen) {
+			return true
+		}
+	}
+	return false
+}
+
 // pill is a state as it is shown, and the class of its colour.
 type pill struct{ Class, Text string }
 
@@ -31,6 +77,9 @@ type pill struct{ Class, Text string }
 func supplierState(s api.SupplierState) pill {
 	if !s.Live {
 		return pill{"off", "off"}
+	}
+	if s.Paused != nil {
+		return pill{"failed", "paused by an operator"}
 	}
 	if s.Refuses() != "" {
 		return pill{"failed", "refused"}

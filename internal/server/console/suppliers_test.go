@@ -1,11 +1,14 @@
 package console_test
 
 import (
+	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"unitask/internal/routing"
+	"unitask/internal/supplier/sandbox"
 	"unitask/internal/task"
 )
 
@@ -41,5 +44,43 @@ func TestSuppliersAsTheyAre(t *testing.T) {
 	}
 	if !strings.Contains(shown, "1. sandbox-") || strings.Contains(shown, "charged") {
 		t.Errorf("an attempt of the sandbox is charged in %s", shown)
+	}
+}
+
+// TestSupplierChanges: an operator pauses a supplier once asked, which then gets no work, and resumes it; a member has no
+// such page.
+func TestSupplierChanges(t *testing.T) {
+	w := newWorld(t)
+	ops, ann := w.member("ops", "operator"), w.member("shop", "member")
+	pause := "/suppliers/" + sandbox.Cheap + "/pause"
+	if got := ann.post(pause, url.Values{"sure": {"yes"}}); got.StatusCode != http.StatusNotFound {
+		t.Errorf("a member pauses a supplier: %d", got.StatusCode)
+	}
+	if got := ops.post(pause, nil).body; !strings.Contains(got, "Pause "+sandbox.Cheap+"?") || strings.Contains(ops.get("/suppliers").body, "Resume") {
+		t.Errorf("it is paused without a question: %s", got)
+	}
+	if got := ops.post(pause, url.Values{"sure": {"yes"}}); got.Header.Get("Location") != "/console/suppliers?done=paused" {
+		t.Errorf("paused: %d %s", got.StatusCode, got.body)
+	}
+	if got := ops.get("/suppliers").body; !strings.Contains(got, "Paused by somebody") || !strings.Contains(got, "Resume") {
+		t.Errorf("the page doesn't say so: %s", got)
+	}
+	if got := ops.get("/").body; !strings.Contains(got, sandbox.Cheap+" is paused by an operator") {
+		t.Error("the first page doesn't say so")
+	}
+	made := ann.submit(`{"capability":"text.chat","input":{"prompt":"hi"}}`, "wait=0")
+	if made.State != task.Queued && made.State != task.Running {
+		t.Errorf("a task is %s while its supplier is paused", made.State)
+	}
+	if got := ops.post("/suppliers/"+sandbox.Cheap+"/resume", nil); got.StatusCode != http.StatusSeeOther {
+		t.Errorf("resumed: %d", got.StatusCode)
+	}
+	if got := ann.run(`{"capability":"text.chat","input":{"prompt":"hi"}}`); got.State != task.Succeeded {
+		t.Errorf("a task is %s once it is resumed", got.State)
+	}
+	for path, want := range map[string]int{"/suppliers/" + sandbox.Cheap + "/reset": 303, "/suppliers/unknown/reset": 404, "/suppliers/" + sandbox.Cheap + "/sell": 404} {
+		if got := ops.post(path, nil); got.StatusCode != want {
+			t.Errorf("%s: %d, want %d", path, got.StatusCode, want)
+		}
 	}
 }

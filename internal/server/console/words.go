@@ -22,7 +22,7 @@ func words(now func() time.Time) template.FuncMap {
 		"millis":        func(n int64) string { return lasted(time.Duration(n) * time.Millisecond) },
 		"seconds":       func(ms int64) string { return strconv.FormatFloat(float64(ms)/1000, 'f', -1, 64) },
 		"share":         func(n, of int64) string { return px(100 * float64(n) / float64(max(1, of))) },
-		"supplierState": supplierState, "taken": func(status *int) bool { return *status/100 == 2 },
+		"supplierState": supplierState, "resting": resting, "taken": func(status *int) bool { return *status/100 == 2 },
 		"secondsLasted": func(s float64) string { return lasted(time.Duration(s * float64(time.Second))) },
 	}
 }

@@ -35,7 +35,7 @@
 //	links             SHA-256 of a link's token → JSON
 //	sessions          SHA-256 of a session's token → JSON
 //	usage             "k" or "m" and account, or "s" and supplier, 0, day, mode, capability, 0, key's id, pair of metadata or model → sums
-//	secrets           name → random bytes
+//	secrets           name → random bytes; "pause/" and a supplier → JSON
 //	quarantine        bucket's number, key → a row that can't be read, as it was found
 //	endpoints         endpoint's id → JSON, as in accounts
 //	deliveries        endpoint's id, 0, event → JSON, as in accounts; 7 days long

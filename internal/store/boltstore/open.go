@@ -116,6 +116,7 @@ var (
 	_ store.Sessions = (*DB)(nil)
 	_ store.UsageLog = (*DB)(nil)
 	_ store.Secrets  = (*DB)(nil)
+	_ store.Pauses   = (*DB)(nil)
 	_ store.Webhooks = (*DB)(nil)
 )
 

@@ -65,6 +65,7 @@ var (
 	_ store.Store    = (*DB)(nil)
 	_ store.Registry = (*DB)(nil)
 	_ store.Secrets  = (*DB)(nil)
+	_ store.Pauses   = (*DB)(nil)
 	_ store.Gauger   = (*DB)(nil)
 	_ store.Loader   = (*DB)(nil)
 	_ store.Fleet    = (*DB)(nil)

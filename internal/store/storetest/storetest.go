@@ -37,7 +37,7 @@ type Open func(t *testing.T, now func() time.Time) Engine
 
 // Run runs the whole suite.
 func Run(t *testing.T, open Open) {
-	for _, topic := range slices.Concat(topics(), webhookTopics()) {
+	for _, topic := range slices.Concat(topics(), webhookTopics(), []topic{{"pauses of suppliers", testPauses}}) {
 		t.Run(topic.name, func(t *testing.T) {
 			topic.test(newEnv(t, open))
 		})

@@ -1,0 +1,53 @@
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"unitask/internal/store"
+)
+
+// pausesInterval is how often a node looks for the pauses of suppliers that came through others.
+const pausesInterval = time.Second
+
+// ReadPauses takes the pauses of suppliers from the store: from now on this node sends no work to those that are paused.
+func (g *Gateway) ReadPauses(ctx context.Context) error {
+	s, ok := g.store.(store.Pauses)
+	if !ok {
+		return nil
+	}
+	g.pausing.Lock()
+	defer g.pausing.Unlock()
+	all, err := s.ListPauses(ctx)
+	if err != nil {
+		return err
+	}
+	paused := make(map[string]bool, len(all))
+	for _, p := range all {
+		paused[p.Supplier] = true
+	}
+	g.health.SetPaused(paused)
+	return nil
+}
+
+// heedPauses reads the pauses again and again. Those of a store that can't be reached stay as they were.
+func (g *Gateway) heedPauses(ctx context.Context) {
+	failed := false
+	every(ctx, pausesInterval, func() {
+		err := g.ReadPauses(ctx)
+		if err != nil && !failed && ctx.Err() == nil {
+			g.log.Warn("reading the pauses of suppliers failed", slog.Any("error", err))
+		}
+		failed = err != nil
+	})
+}
+
+// Reset forgets the failures and pauses of a supplier's routes, at all nodes: the next requests are sent there.
+func (g *Gateway) Reset(supplier string) {
+	for _, r := range g.Routes() {
+		if r.Supplier == supplier {
+			g.health.Reset(r.Supplier + "/" + r.Model)
+		}
+	}
+}
