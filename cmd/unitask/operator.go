@@ -37,6 +37,12 @@ type accountOperator interface {
 	GetAccount(ctx context.Context, which string) (api.Account, error)
 	UpdateAccount(ctx context.Context, which string, req api.AccountUpdate) (api.Account, error)
 	Invite(ctx context.Context, which string, req api.Invite) (api.SignInLink, error)
+	sessionOperator
+}
+
+type sessionOperator interface {
+	Sessions(ctx context.Context, which string) ([]api.Session, error)
+	EndSessions(ctx context.Context, which string, req api.SessionsEnd) ([]api.Session, error)
 }
 
 type observer interface {

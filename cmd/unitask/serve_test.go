@@ -115,7 +115,7 @@ func TestOperatorLink(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, token, _ := strings.Cut(link.URL, "#")
-		_, who, err := op.SignIn(t.Context(), token)
+		_, who, err := op.SignIn(t.Context(), token, "")
 		if err != nil || who.Session.Role != "operator" || who.Session.Member == "" || who.Account.Name != firstAccount {
 			t.Errorf("%+v %v", who, err)
 		}

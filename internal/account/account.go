@@ -33,6 +33,15 @@ type Member struct {
 	Name     string    `json:"name"`
 	Role     Role      `json:"role"`
 	JoinedAt time.Time `json:"joined_at"`
+	RoleAt   time.Time `json:"role_at,omitzero"` // of the last change of the role
+}
+
+// since returns the time before which no link and no session of the member counts.
+func (m Member) since() time.Time {
+	if m.RoleAt.After(m.JoinedAt) {
+		return m.RoleAt
+	}
+	return m.JoinedAt
 }
 
 // Role is the rights of a person who signed in.
@@ -56,12 +65,16 @@ func (a Account) Member(name string) (Member, bool) {
 	return a.Members[i], true
 }
 
-// WithMember returns the account with the member added, or in the place of the one of the same name,
-// who keeps the time of joining.
+// WithMember returns the account with the member added, or in the place of the one of the same name, who keeps the time
+// of joining: the new one is that of a change of the role.
 func (a Account) WithMember(m Member) Account {
 	a.Members = slices.Clone(a.Members)
 	if i := slices.IndexFunc(a.Members, func(old Member) bool { return old.Name == m.Name }); i >= 0 {
-		m.JoinedAt = a.Members[i].JoinedAt
+		old := a.Members[i]
+		if m.RoleAt = m.JoinedAt; m.Role == old.Role {
+			m.RoleAt = old.RoleAt
+		}
+		m.JoinedAt = old.JoinedAt
 		a.Members[i] = m
 		return a
 	}

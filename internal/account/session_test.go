@@ -12,20 +12,20 @@ import (
 
 func TestLinkOpensASessionOfItsOwn(t *testing.T) {
 	now := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
-	link, token := account.NewLink("acct_1", "ann", account.RoleMember, now)
+	link, token := account.NewLink("acct_1", account.Member{Name: "ann", Role: account.RoleMember, JoinedAt: now}, now)
 	if link.Hash != account.HashSecret(token) || len(token) != 43 {
 		t.Errorf("token %q for a link known by %s", token, link.Hash)
 	}
-	session, cookie, ok := link.Open(now.Add(account.LinkLife - 1))
+	session, cookie, ok := link.Open("Firefox on Linux", now.Add(account.LinkLife-1))
 	want := account.Session{
-		Hash: account.HashSecret(cookie), Account: "acct_1", Member: "ann", Role: account.RoleMember,
+		Hash: account.HashSecret(cookie), Account: "acct_1", Member: "ann", Role: account.RoleMember, Agent: "Firefox on Linux", InvitedAt: now,
 		CreatedAt: now.Add(account.LinkLife - 1), SeenAt: now.Add(account.LinkLife - 1),
 		ExpiresAt: now.Add(account.LinkLife - 1 + account.SessionLife),
 	}
 	if diff := cmp.Diff(want, session); !ok || diff != "" || cookie == token {
 		t.Errorf("open %v, cookie as the link's %v (-want +got):\n%s", ok, cookie == token, diff)
 	}
-	if _, _, ok := link.Open(now.Add(account.LinkLife)); ok {
+	if _, _, ok := link.Open("", now.Add(account.LinkLife)); ok {
 		t.Error("an expired link opens a session")
 	}
 }
@@ -35,7 +35,10 @@ func TestSessionUsable(t *testing.T) {
 	owner := account.Account{ID: "acct_1"}.
 		WithMember(account.Member{Name: "ann", Role: account.RoleMember, JoinedAt: now}).
 		WithMember(account.Member{Name: "bob", Role: account.RoleOperator, JoinedAt: now})
-	s := account.Session{Account: "acct_1", Member: "ann", Role: account.RoleMember, SeenAt: now, ExpiresAt: now.Add(4 * time.Hour)}
+	s := account.Session{Account: "acct_1", Member: "ann", Role: account.RoleMember, CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(account.SessionLife)}
+	again := func(role account.Role, joined, changed time.Time) account.Account {
+		return account.Account{ID: "acct_1", Members: []account.Member{{Name: "ann", Role: role, JoinedAt: joined, RoleAt: changed}}}
+	}
 	for _, tt := range []struct {
 		name  string
 		owner account.Account
@@ -45,7 +48,9 @@ func TestSessionUsable(t *testing.T) {
 		{"a member", owner, now, true},
 		{"just before it was idle for too long", owner, now.Add(account.SessionIdle - 1), true},
 		{"idle for too long", owner, now.Add(account.SessionIdle), false},
-		{"at its end", owner, now.Add(4 * time.Hour), false},
+		{"removed, and invited again since", again(account.RoleMember, now.Add(1), time.Time{}), now, false},
+		{"promoted and demoted again since", again(account.RoleMember, now.Add(-2), now.Add(1)), now, false},
+		{"of a role since before it", again(account.RoleMember, now.Add(-2), now), now, true},
 		{"removed", owner.WithoutMember("ann"), now, false},
 		{"of another role since", owner.WithMember(account.Member{Name: "ann", Role: account.RoleOperator}), now, false},
 		{"of another account", account.Account{ID: "acct_2", Members: owner.Members}, now, false},
@@ -54,8 +59,17 @@ func TestSessionUsable(t *testing.T) {
 			t.Errorf("%s: usable %v, want %v", tt.name, got, tt.want)
 		}
 	}
+	seen := s
+	seen.SeenAt = s.ExpiresAt.Add(-2)
+	if !seen.Usable(owner, s.ExpiresAt.Add(-1)) || seen.Usable(owner, s.ExpiresAt) {
+		t.Error("a session that is used must end with its life, and not before")
+	}
+	invited := s
+	if invited.InvitedAt = now.Add(-1); invited.Usable(owner, now) {
+		t.Error("a link from before the member was removed and invited again opens a session")
+	}
 	want := []account.Member{
-		{Name: "ann", Role: account.RoleOperator, JoinedAt: now}, {Name: "bob", Role: account.RoleOperator, JoinedAt: now},
+		{Name: "ann", Role: account.RoleOperator, JoinedAt: now, RoleAt: now.Add(time.Hour)}, {Name: "bob", Role: account.RoleOperator, JoinedAt: now},
 	}
 	later := owner.WithMember(account.Member{Name: "ann", Role: account.RoleOperator, JoinedAt: now.Add(time.Hour)})
 	if diff := cmp.Diff(want, later.Members); diff != "" {

@@ -15,7 +15,7 @@ func TestMemberChangesExpiry(t *testing.T) {
 	o := newTestOperator(t)
 	ctx := t.Context()
 	given := fixture.Must(o.CreateKey(ctx, api.KeyCreate{Name: "given", Mode: task.Live, Account: "shop", ExpiresInSeconds: 3600}))(t)
-	_, visitor, err := o.SignIn(ctx, o.invited("shop", "ann", ""))
+	_, visitor, err := o.SignIn(ctx, o.invited("shop", "ann", ""), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -226,19 +226,20 @@ func TestSignIn(t *testing.T) {
 	ctx := t.Context()
 	fixture.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t)
 	link := o.invited("shop", "ann", "")
-	token, visitor, err := o.SignIn(ctx, link)
+	token, visitor, err := o.SignIn(ctx, link, "")
 	if err != nil || token == link || visitor.Account.Name != "shop" || visitor.Session.Member != "ann" || visitor.Session.Role != account.RoleMember {
 		t.Fatalf("%+v, %v", visitor, err)
 	}
-	_, _, want := o.SignIn(ctx, link)
+	_, _, want := o.SignIn(ctx, link, "")
 	wantCode(t, "a link that was used", want, fault.Unauthenticated)
 	late := o.invited("shop", "ann", "")
 	o.advance(account.LinkLife)
 	for name, bad := range map[string]string{"expired": late, "unknown": account.NewToken(), "empty": "", "a session's": token} {
-		if _, _, err := o.SignIn(ctx, bad); err == nil || err.Error() != want.Error() {
+		if _, _, err := o.SignIn(ctx, bad, ""); err == nil || err.Error() != want.Error() {
 			t.Errorf("%s: %v, want the one answer %v", name, err, want)
 		}
 	}
+	o.advance(3 * time.Hour)
 	got := fixture.Must(o.Visit(ctx, token))(t)
 	if !got.Session.SeenAt.Equal(o.now()) {
 		t.Errorf("seen at %s, want %s", got.Session.SeenAt, o.now())
@@ -269,7 +270,7 @@ func TestMemberIsSignedOut(t *testing.T) {
 		"another role": func() { o.invited("shop", "ann", "operator") },
 		"too long":     func() { o.advance(account.SessionLife) },
 	} {
-		token, _, err := o.SignIn(ctx, o.invited("shop", "ann", "member"))
+		token, _, err := o.SignIn(ctx, o.invited("shop", "ann", "member"), "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,7 +287,7 @@ func TestMemberSeesOneAccount(t *testing.T) {
 	own := fixture.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t)
 	fixture.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "other"}))(t)
 	theirs := fixture.Must(o.CreateKey(ctx, api.KeyCreate{Name: "theirs", Mode: task.Live, Account: "other"}))(t)
-	_, visitor, err := o.SignIn(ctx, o.invited("shop", "ann", ""))
+	_, visitor, err := o.SignIn(ctx, o.invited("shop", "ann", ""), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,7 +350,7 @@ func TestNothingIsToldTwice(t *testing.T) {
 			t.Errorf("%s", text)
 		}
 	}
-	_, _, err := o.SignIn(ctx, account.HashSecret(token).String())
+	_, _, err := o.SignIn(ctx, account.HashSecret(token).String(), "")
 	wantCode(t, "the hash of a link's token", err, fault.Unauthenticated)
 }
 

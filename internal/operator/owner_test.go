@@ -34,7 +34,7 @@ func TestOperatorKeys(t *testing.T) {
 		t.Fatal("the key must open the operator's API and nothing else")
 	}
 
-	_, visitor, err := o.SignIn(ctx, o.invited("default", "ann", ""))
+	_, visitor, err := o.SignIn(ctx, o.invited("default", "ann", ""), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func TestRequestsOfOtherNodes(t *testing.T) {
 	o := newTestOperator(t)
 	ctx := t.Context()
 	own := fixture.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t)
-	_, visitor, err := o.SignIn(ctx, o.invited("shop", "ann", ""))
+	_, visitor, err := o.SignIn(ctx, o.invited("shop", "ann", ""), "")
 	if err != nil {
 		t.Fatal(err)
 	}

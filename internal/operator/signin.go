@@ -14,8 +14,8 @@ import (
 )
 
 // seenAgain is how old the note of a session's last use may be: a commit a request would cost more than
-// the fact is worth.
-const seenAgain = time.Minute
+// the fact is worth, and reading pages would write.
+const seenAgain = 3 * time.Hour
 
 // Invite makes a one-time link by which a member of an account, by its id or name, signs in; one who isn't a member yet joins the account,
 // and one who is has the role from now on.
@@ -40,14 +40,15 @@ func (o *Operator) Invite(ctx context.Context, which string, req api.Invite) (ap
 		return api.SignInLink{}, err
 	}
 	now := o.Now().UTC()
-	_, err = o.Store.UpdateAccount(ctx, owner.ID, func(a *account.Account) error {
+	owner, err = o.Store.UpdateAccount(ctx, owner.ID, func(a *account.Account) error {
 		*a = a.WithMember(account.Member{Name: name, Role: role, JoinedAt: now})
 		return nil
 	})
 	if err != nil {
 		return api.SignInLink{}, err
 	}
-	link, token := account.NewLink(owner.ID, name, role, now)
+	member, _ := owner.Member(name)
+	link, token := account.NewLink(owner.ID, member, now)
 	if err := o.Store.PutLink(ctx, link); err != nil {
 		return api.SignInLink{}, err
 	}
@@ -68,13 +69,14 @@ func noSession() error {
 	return fault.New(fault.Unauthenticated, "sign in by a fresh link")
 }
 
-// SignIn redeems a link's token, which it ends, and returns the token of the session that it opens. An
-// unknown, used or expired one, and one of a member who was removed, get one and the same UNAUTHENTICATED.
-func (o *Operator) SignIn(ctx context.Context, link string) (token string, v Visitor, err error) {
+// SignIn redeems a link's token, which it ends, and returns the token of the session that it opens for a browser, agent
+// in a few words. An unknown, used or expired one, and one of a member who was removed, get one and the same
+// UNAUTHENTICATED.
+func (o *Operator) SignIn(ctx context.Context, link, agent string) (token string, v Visitor, err error) {
 	now := o.Now().UTC()
 	err = o.Store.RedeemLink(ctx, account.HashSecret(link), func(l account.Link) (account.Session, error) {
 		var ok bool
-		if v.Session, token, ok = l.Open(now); !ok {
+		if v.Session, token, ok = l.Open(agent, now); !ok {
 			return v.Session, noSession()
 		}
 		return v.Session, nil

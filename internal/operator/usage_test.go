@@ -24,7 +24,7 @@ func TestUsageOfSessions(t *testing.T) {
 	ctx := t.Context()
 	owner := fixture.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t).ID
 	kept := fixture.Must(o.CreateKey(ctx, api.KeyCreate{Name: "till", Mode: task.Live, Account: "shop"}))(t).ID
-	_, ann, err := o.SignIn(ctx, o.invited("shop", "ann", ""))
+	_, ann, err := o.SignIn(ctx, o.invited("shop", "ann", ""), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ type keyMaker interface {
 
 // shared returns the handlers that both listeners have, by path.
 func (a actions) shared() map[string]methods {
-	return map[string]methods{
+	paths := map[string]methods{
 		api.PathAdminKeys:                             {http.MethodGet: serve(a, http.StatusOK, a.listKeys), http.MethodPost: serve(a, http.StatusCreated, a.createKey)},
 		api.PathAdminKeys + "/{key_id}":               {http.MethodPatch: serve(a, http.StatusOK, a.updateKey)},
 		api.PathAdminKeys + "/{key_id}/revoke":        {http.MethodPost: serve(a, http.StatusOK, a.revokeKey)},
@@ -68,6 +68,8 @@ func (a actions) shared() map[string]methods {
 		api.PathAdminLog:                              {http.MethodGet: serveQuery(a, http.StatusOK, a.follow)},
 		api.PathAdminInfo:                             {http.MethodGet: serve(a, http.StatusOK, a.info)},
 	}
+	maps.Copy(paths, a.people())
+	return paths
 }
 
 // noBody is the request of an action without a body.

@@ -255,12 +255,12 @@ var operations = map[string][]*regexp.Regexp{
 		regexp.MustCompile(`^/api/ai/v1/webhooks(/whe_[0-9a-z]{26}(/deliveries)?)?$`),
 		regexp.MustCompile(`^/artifacts/art_[0-9a-z]{26}$`),
 		regexp.MustCompile(`^/(healthz|readyz|openapi\.yaml|openapi\.json)$`),
-		regexp.MustCompile(`^/admin/v1/(keys|accounts(/[a-z]+)?|usage|suppliers|requests|log|info)$`),
+		regexp.MustCompile(`^/admin/v1/(keys|accounts(/[a-z]+(/sessions)?)?|usage|suppliers|requests|log|info)$`),
 	},
 	http.MethodPost: {
 		regexp.MustCompile(`^/api/ai/v1/(estimates|tasks(/task_[0-9a-z]{26}/cancel)?|uploads)$`),
 		regexp.MustCompile(`^/api/ai/v1/webhooks(/whe_[0-9a-z]{26}/(rotate|test|deliveries/task_[0-9a-z]{26}\.0/(replay|outcome)))?$`),
-		regexp.MustCompile(`^/admin/v1/(keys(/key_[0-9a-z]{26}/(revoke|rotate))?|accounts(/[a-z]+/links)?|suppliers/[a-z-]+/(pause|resume|reset))$`),
+		regexp.MustCompile(`^/admin/v1/(keys(/key_[0-9a-z]{26}/(revoke|rotate))?|accounts(/[a-z]+/(links|sessions/end))?|suppliers/[a-z-]+/(pause|resume|reset))$`),
 	},
 	http.MethodPatch: {
 		regexp.MustCompile(`^/admin/v1/(keys/key_[0-9a-z]{26}|accounts/[a-z]+)$`),

@@ -54,6 +54,8 @@ func TestOperatorAPI(t *testing.T) {
 		{http.MethodGet, api.PathAdminAccounts + "/shop", "", 200, ""},
 		{http.MethodPatch, api.PathAdminAccounts + "/shop", `{"capabilities":["text.*"]}`, 200, "account updated"},
 		{http.MethodPost, api.PathAdminAccounts + "/shop/links", `{"member":"ann"}`, 201, "sign-in link created"},
+		{http.MethodGet, api.PathAdminAccounts + "/shop/sessions", "", 200, ""},
+		{http.MethodPost, api.PathAdminAccounts + "/shop/sessions/end", `{"member":"ann"}`, 200, "sessions ended"},
 		{http.MethodPost, api.PathAdminKeys, `{"name":"app","mode":"live","account":"shop","creates_per_minute":60}`, 201, "key created"},
 		{http.MethodGet, api.PathAdminKeys, "", 200, ""},
 		{http.MethodPatch, api.PathAdminKeys + "/KEY", `{"limits":{"budget":"5","budget_period":"day"}}`, 200, "key updated"},
@@ -144,6 +146,7 @@ func TestOperatorAPIRefuses(t *testing.T) {
 		{http.MethodPost, api.PathAdminKeys + "/" + ops.ID + "/rotate", `{}`},
 		{http.MethodPatch, api.PathAdminKeys + "/" + ops.ID, `{"expires_in_seconds":0}`},
 		{http.MethodPost, api.PathAdminAccounts + "/default/links", `{"member":"eve","role":"operator"}`},
+		{http.MethodPost, api.PathAdminAccounts + "/default/sessions/end", `{}`},
 		{http.MethodGet, api.PathAdminKeys + "?all=yes", ""},
 		{http.MethodGet, api.PathAdminUsage + "?what=all", ""},
 	} {

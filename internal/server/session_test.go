@@ -22,7 +22,7 @@ func TestSessionIsNoKey(t *testing.T) {
 	w := newWorld(t, options{})
 	link := fixture.Must(w.Operator.Invite(t.Context(), "", api.Invite{Member: "ann", Role: string(account.RoleOperator)}))(t)
 	_, token, _ := strings.Cut(link.URL, "#")
-	session, _, err := w.Operator.SignIn(t.Context(), token)
+	session, _, err := w.Operator.SignIn(t.Context(), token, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,6 +71,8 @@ type Sessions interface {
 	RedeemLink(ctx context.Context, link task.Hash, open func(account.Link) (account.Session, error)) error
 	// GetSession returns a session, expired or not, with its account, or ErrNotFound.
 	GetSession(ctx context.Context, h task.Hash) (account.Session, account.Account, error)
+	// ListSessions returns the sessions of an account, expired ones that no sweep removed yet too, in no order.
+	ListSessions(ctx context.Context, owner string) ([]account.Session, error)
 	// SeeSession notes when a session was last seen. ErrNotFound for an unknown one.
 	SeeSession(ctx context.Context, h task.Hash, at time.Time) error
 	// DeleteSession removes a session; a missing one is no error.

@@ -102,3 +102,6 @@ func grid(v *vectors) string {
 
 // CSVCell is csvCell.
 var CSVCell = csvCell
+
+// AgentOf is agentOf.
+func AgentOf(userAgent string) string { return agentOf(userAgent) }

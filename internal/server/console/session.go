@@ -29,6 +29,11 @@ func (c *Console) cookie(token string) *http.Cookie {
 	return c.cookieOf(cookieName, token, account.SessionLife)
 }
 
+// noCookie has a browser forget the session's cookie.
+func (c *Console) noCookie() *http.Cookie {
+	return c.cookieOf(cookieName, "", -time.Second)
+}
+
 func (c *Console) cookieOf(name, value string, life time.Duration) *http.Cookie {
 	if c.secured() {
 		name = "__Host-" + name

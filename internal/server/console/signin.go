@@ -20,7 +20,7 @@ func (c *Console) handleSignIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	link := strings.TrimSpace(r.PostForm.Get("token")) // or all of the address
-	token, v, err := c.operator.SignIn(r.Context(), link[strings.LastIndexByte(link, '#')+1:])
+	token, v, err := c.operator.SignIn(r.Context(), link[strings.LastIndexByte(link, '#')+1:], agentOf(r.UserAgent()))
 	if fault.CodeOf(err) == fault.Unauthenticated {
 		c.render(w, r, http.StatusUnauthorized, page{Name: "sign-in", Title: "Sign in", Data: true})
 		return
@@ -50,8 +50,6 @@ func (c *Console) handleSignOut(w http.ResponseWriter, r *http.Request) {
 		c.refuse(w, r, nil, err)
 		return
 	}
-	gone := c.cookie("")
-	gone.MaxAge = -1
-	http.SetCookie(w, gone)
+	http.SetCookie(w, c.noCookie())
 	c.goTo(w, r, "/sign-in")
 }

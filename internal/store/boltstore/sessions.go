@@ -2,6 +2,7 @@ package boltstore
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"unitask/internal/account"
@@ -54,6 +55,12 @@ func (db *DB) GetSession(ctx context.Context, h task.Hash) (account.Session, acc
 		return account.Session{}, account.Account{}, err
 	}
 	return s, a, nil
+}
+
+// ListSessions implements store.Sessions.
+func (db *DB) ListSessions(ctx context.Context, owner string) ([]account.Session, error) {
+	all, err := listJSON[account.Session](ctx, db, bucketSessions)
+	return slices.DeleteFunc(all, func(s account.Session) bool { return s.Account != owner }), err
 }
 
 // SeeSession implements store.Sessions.

@@ -57,6 +57,21 @@ func (db *DB) GetSession(ctx context.Context, h task.Hash) (account.Session, acc
 	return s, detached(db.accounts[s.Account]), nil
 }
 
+// ListSessions implements store.Sessions.
+func (db *DB) ListSessions(ctx context.Context, owner string) ([]account.Session, error) {
+	if err := db.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer db.mu.Unlock()
+	var all []account.Session
+	for _, s := range db.sessions {
+		if s.Account == owner {
+			all = append(all, s)
+		}
+	}
+	return all, nil
+}
+
 // SeeSession implements store.Sessions.
 func (db *DB) SeeSession(ctx context.Context, h task.Hash, at time.Time) error {
 	if err := db.lock(ctx); err != nil {

@@ -66,6 +66,11 @@ func (db *DB) GetSession(ctx context.Context, h task.Hash) (account.Session, acc
 	return s, a, nil
 }
 
+// ListSessions implements store.Sessions.
+func (db *DB) ListSessions(ctx context.Context, owner string) ([]account.Session, error) {
+	return readRecords[account.Session](ctx, db, `SELECT record FROM {s}.sessions WHERE account = $1`, owner)
+}
+
 // SeeSession implements store.Sessions.
 func (db *DB) SeeSession(ctx context.Context, h task.Hash, at time.Time) error {
 	return db.change(ctx, false, func(tx pgx.Tx) error {

@@ -30,8 +30,8 @@ func testSessions(e *env) {
 	e.wantErr("no such account", e.Registry.PutLink(ctx, account.Link{Hash: hashOf("x"), Account: "acct_x"}), store.ErrNotFound)
 
 	want := account.Session{
-		Hash: hashOf("session"), Account: owner.ID, Member: "ann", Role: account.RoleOperator,
-		CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(time.Hour),
+		Hash: hashOf("session"), Account: owner.ID, Member: "ann", Role: account.RoleOperator, Agent: "Firefox on Linux",
+		InvitedAt: now, CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(time.Hour),
 	}
 	e.wantErr("a redemption that fails", e.Registry.RedeemLink(ctx, l.Hash, func(account.Link) (account.Session, error) {
 		return account.Session{}, store.ErrState
@@ -55,6 +55,13 @@ func testSessions(e *env) {
 	e.wantSame("seen", got, want)
 	_, _, err = e.Registry.GetSession(ctx, l.Hash)
 	e.wantErr("GetSession of a link", err, store.ErrNotFound)
+
+	all, err := e.Registry.ListSessions(ctx, owner.ID)
+	e.wantErr("ListSessions", err, nil)
+	e.wantSame("the account's sessions", all, []account.Session{want})
+	all, err = e.Registry.ListSessions(ctx, "acct_a")
+	e.wantErr("ListSessions of another account", err, nil)
+	e.wantSame("another account's sessions", len(all), 0)
 
 	for range 2 {
 		e.wantErr("DeleteSession", e.Registry.DeleteSession(ctx, want.Hash), nil)
