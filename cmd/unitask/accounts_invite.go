@@ -27,20 +27,21 @@ func newAccountsInviteCmd(t *terminal) *cobra.Command {
 The link opens the console once, within ten minutes. Whoever has it signs in as the member: send it on a way that you
 trust. A member who is invited again has the new role from then on.`,
 		Example: `  unitask accounts invite shop ann
+  unitask accounts invite shop eve --role admin
   unitask accounts invite default bob --role operator`,
 		Args: exactly(&o.which, &o.request.Member),
 		RunE: func(cmd *cobra.Command, _ []string) error { return accountsInviteRun(cmd.Context(), t, &o) },
 	}
-	cmd.Flags().StringVar(&o.request.Role, "role", string(account.RoleMember), "member, who sees the account, or operator, who sees all")
+	cmd.Flags().StringVar(&o.request.Role, "role", string(account.RoleMember), "member, who sees the account, admin, who invites and removes its members too, or operator, who sees all")
 	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(
-		[]string{string(account.RoleMember), string(account.RoleOperator)}, cobra.ShellCompDirectiveNoFileComp))
+		[]string{string(account.RoleMember), string(account.RoleAdmin), string(account.RoleOperator)}, cobra.ShellCompDirectiveNoFileComp))
 	o.add(cmd)
 	return cmd
 }
 
 func accountsInviteRun(ctx context.Context, t *terminal, o *accountsInviteOptions) error {
 	if !account.Role(o.request.Role).Valid() {
-		return &hint.UsageError{Message: fmt.Sprintf("--role is member or operator, not %q", o.request.Role)}
+		return &hint.UsageError{Message: fmt.Sprintf("--role is member, admin or operator, not %q", o.request.Role)}
 	}
 	ask := func(op operatorAPI) (api.SignInLink, error) { return op.Invite(ctx, o.which, o.request) }
 	return hintAccounts(operated(ctx, t, &o.remoteFlags, ask, func(link api.SignInLink) error {

@@ -50,11 +50,12 @@ type Role string
 // The roles.
 const (
 	RoleMember   Role = "member"   // the account's own tasks, keys and usage
+	RoleAdmin    Role = "admin"    // and its members
 	RoleOperator Role = "operator" // all accounts, without their inputs and outputs
 )
 
 // Valid reports whether r is one of the roles.
-func (r Role) Valid() bool { return r == RoleMember || r == RoleOperator }
+func (r Role) Valid() bool { return r == RoleMember || r == RoleAdmin || r == RoleOperator }
 
 // Member returns the member of the given name; false without one.
 func (a Account) Member(name string) (Member, bool) {
@@ -63,6 +64,11 @@ func (a Account) Member(name string) (Member, bool) {
 		return Member{}, false
 	}
 	return a.Members[i], true
+}
+
+// HasAdmin reports whether one of the members is an admin.
+func (a Account) HasAdmin() bool {
+	return slices.ContainsFunc(a.Members, func(m Member) bool { return m.Role == RoleAdmin })
 }
 
 // WithMember returns the account with the member added, or in the place of the one of the same name, who keeps the time

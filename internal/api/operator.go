@@ -23,7 +23,7 @@ type Account struct {
 // Member is a person who may sign in.
 type Member struct {
 	Name     string    `json:"name"`
-	Role     string    `json:"role"` // "member" or "operator"
+	Role     string    `json:"role"` // "member", "admin" or "operator"
 	JoinedAt Timestamp `json:"joined_at"`
 }
 

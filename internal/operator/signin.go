@@ -1,8 +1,10 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,15 +22,19 @@ const seenAgain = 3 * time.Hour
 // Invite makes a one-time link by which a member of an account, by its id or name, signs in; one who isn't a member yet joins the account,
 // and one who is has the role from now on.
 func (o *Operator) Invite(ctx context.Context, which string, req api.Invite) (api.SignInLink, error) {
-	role := account.Role(req.Role)
-	if role == "" {
-		role = account.RoleMember
+	return o.invite(ctx, which, req, func(account.Account, account.Member) error { return nil })
+}
+
+// invite is Invite; allow judges the account before the member is added, in the same commit.
+func (o *Operator) invite(ctx context.Context, which string, req api.Invite, allow func(account.Account, account.Member) error) (api.SignInLink, error) {
+	now := o.Now().UTC()
+	m := account.Member{
+		Name: strings.TrimSpace(req.Member), Role: cmp.Or(account.Role(req.Role), account.RoleMember), JoinedAt: now,
 	}
-	name := strings.TrimSpace(req.Member)
 	switch {
-	case !role.Valid():
-		return api.SignInLink{}, fault.Invalid("role", "must be member or operator")
-	case name == "" || len(name) > maxName:
+	case !m.Role.Valid():
+		return api.SignInLink{}, fault.Invalid("role", "must be member, admin or operator")
+	case m.Name == "" || len(m.Name) > maxName:
 		return api.SignInLink{}, fault.Invalid("member", "is required and has at most 100 bytes")
 	}
 	find := o.find
@@ -39,21 +45,26 @@ func (o *Operator) Invite(ctx context.Context, which string, req api.Invite) (ap
 	if err != nil {
 		return api.SignInLink{}, err
 	}
-	now := o.Now().UTC()
 	owner, err = o.Store.UpdateAccount(ctx, owner.ID, func(a *account.Account) error {
-		*a = a.WithMember(account.Member{Name: name, Role: role, JoinedAt: now})
+		if err := allow(*a, m); err != nil {
+			return err
+		}
+		*a = a.WithMember(m)
+		if len(a.Members) > maxMembers {
+			return fault.Invalid("member", "would be one of more than "+strconv.Itoa(maxMembers))
+		}
 		return nil
 	})
 	if err != nil {
 		return api.SignInLink{}, err
 	}
-	member, _ := owner.Member(name)
-	link, token := account.NewLink(owner.ID, member, now)
+	m, _ = owner.Member(m.Name)
+	link, token := account.NewLink(owner.ID, m, now)
 	if err := o.Store.PutLink(ctx, link); err != nil {
 		return api.SignInLink{}, err
 	}
 	return api.SignInLink{
-		URL: o.Server.BaseURL + api.PathSignIn + "#" + token, Account: owner.Name, Member: name, Role: string(role),
+		URL: o.Server.BaseURL + api.PathSignIn + "#" + token, Account: owner.Name, Member: m.Name, Role: string(m.Role),
 		ExpiresAt: api.Timestamp{Time: link.ExpiresAt},
 	}, nil
 }

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -59,9 +58,23 @@ func (c *Console) handleAccount(x exchange) error {
 	return c.accountPage(x, http.StatusOK, filledForm{Values: accountForm(a), About: a})
 }
 
+// accountView is the data of the page of an account, for operators.
+type accountView struct {
+	filledForm
+	People people
+}
+
 func (c *Console) accountPage(x exchange, status int, f filledForm) error {
-	title := f.About.(api.Account).Name
-	return c.showWith(x, status, page{Name: "account", Section: "accounts", Title: title, Data: f})
+	a := f.About.(api.Account)
+	p, err := c.operator.People(x.r.Context(), a.ID)
+	if err != nil {
+		return err
+	}
+	v, err := c.peopleView(x, p)
+	if err != nil {
+		return err
+	}
+	return c.showWith(x, status, page{Name: "account", Section: "accounts", Title: a.Name, Data: accountView{f, v}})
 }
 
 // accountForm is the account as its form shows it.
@@ -88,25 +101,6 @@ func (c *Console) handleAccountUpdate(x exchange) error {
 	return c.changed(x, f, "saved", err)
 }
 
-func (c *Console) handleMemberRemove(x exchange) error {
-	if err := parseForm(x, x.r); err != nil {
-		return err
-	}
-	a, err := c.operator.GetAccount(x.r.Context(), x.r.PathValue("account"))
-	if err != nil {
-		return err
-	}
-	member := x.r.PostForm.Get("remove")
-	if !c.asked(x, "accounts", question{
-		Title: "Remove " + member + "?", Button: "Remove " + member, Back: "/accounts/" + a.ID,
-		Text: member + " is signed out of " + a.Name + " at once. Keys go on to work. An invitation brings them back.",
-	}) {
-		return nil
-	}
-	_, err = c.operator.UpdateAccount(x.r.Context(), a.ID, api.AccountUpdate{RemoveMembers: []string{member}})
-	return c.changed(x, filledForm{Values: accountForm(a), About: a}, "removed", err)
-}
-
 // changed goes back to an account's page, which reports the change, or shows the errors of its form.
 func (c *Console) changed(x exchange, f filledForm, done string, err error) error {
 	if fault.CodeOf(err) == fault.InvalidRequest {
@@ -118,20 +112,4 @@ func (c *Console) changed(x exchange, f filledForm, done string, err error) erro
 	}
 	c.goTo(x, x.r, "/accounts/"+f.About.(api.Account).ID+"?done="+done)
 	return nil
-}
-
-// handleInvite leads to the one answer that holds a one-time link.
-func (c *Console) handleInvite(x exchange) error {
-	if err := parseForm(x, x.r); err != nil {
-		return err
-	}
-	a, err := c.operator.GetAccount(x.r.Context(), x.r.PathValue("account"))
-	if err != nil {
-		return err
-	}
-	link, err := c.operator.Invite(x.r.Context(), a.ID, api.Invite{Member: x.r.PostForm.Get("member"), Role: cmp.Or(x.r.PostForm.Get("role"), "member")})
-	if err != nil {
-		return c.changed(x, filledForm{Values: accountForm(a), About: a}, "", err)
-	}
-	return c.showOnce(x, page{Name: "invited", Section: "accounts", Title: "Sign-in link", Data: link})
 }

@@ -123,7 +123,7 @@ func TestFormsSayWhatIsWrong(t *testing.T) {
 		"a mode":       {"/keys", url.Values{"name": {"a"}, "mode": {"both"}}, "live or test"},
 		"an expiry":    {"/keys", url.Values{"name": {"a"}, "mode": {"test"}, "expires": {"soon"}}, "one of those offered"},
 		"a taken name": {"/accounts", url.Values{"name": {"acme"}}, "another account"},
-		"a role":       {"/accounts/acme/invite", url.Values{"member": {"a"}, "role": {"king"}}, "member or operator"},
+		"a role":       {"/accounts/acme/invite", url.Values{"member": {"a"}, "role": {"king"}}, "member, admin or operator"},
 		"a stranger":   {"/accounts/acme/members", url.Values{"remove": {"nobody"}, "sure": {"yes"}}, "nobody of the account"},
 		"a spend":      {"/accounts/acme", url.Values{"supplier_spend": {"lots"}, "budget_period": {"day"}}, "decimal amount"},
 		"an open list": {"/accounts/acme", url.Values{"capabilities": {"TEXT"}}, "such as image.*"},

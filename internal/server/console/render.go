@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"unitask/internal/account"
 	"unitask/internal/api"
 	"unitask/internal/fault"
 	"unitask/internal/operator"
@@ -46,6 +47,9 @@ func (p page) Person() string {
 	}
 	return p.Visitor.Key(task.Test).ID
 }
+
+// Admin reports whether the visitor is an admin of an account.
+func (p page) Admin() bool { return p.Visitor != nil && p.Visitor.Session.Role == account.RoleAdmin }
 
 // loadPages parses every page with the layout. The address of a file carries its sum.
 func loadPages(f files, base string, now func() time.Time) (pages, error) {

@@ -96,6 +96,7 @@ var icons = map[string]template.HTML{
 	"trial":        icon(`<path d="M5 2.8v10.4L13.2 8z"/>`),
 	"tasks":        icon(`<path d="M6 4h8M6 8h8M6 12h8M2.2 4h.6M2.2 8h.6M2.2 12h.6"/>`),
 	"keys":         icon(`<circle cx="5" cy="11" r="3"/><path d="M7.2 8.8 13.5 2.5M11 5l2 2"/>`),
+	"people":       icon(`<circle cx="8" cy="5" r="2.500"/><path d="M3 13.500c.5-2.800 2.500-4.200 5-4.200s4.500 1.400 5 4.200"/>`),
 	"sessions":     icon(`<rect x="1.5" y="3" width="13" height="8" rx="1"/><path d="M5.500 13.500h5"/>`),
 	"usage":        icon(`<path d="M3 13.5V8M8 13.5v-11M13 13.5V6"/>`),
 	"webhooks":     icon(`<circle cx="8" cy="4.500" r="2.500"/><circle cx="4" cy="11.500" r="2.500"/><circle cx="12" cy="11.500" r="2.500"/><path d="M7 6.800 5.200 9.300M9 6.800l1.800 2.500M6.500 11.500h3"/>`),
