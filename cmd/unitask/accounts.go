@@ -12,10 +12,11 @@ import (
 )
 
 func newAccountsCmd(t *terminal) *cobra.Command {
-	cmd := group("accounts", "Create, list and change accounts, and invite their members, as an operator",
+	cmd := group("accounts", "Create, list, change and close accounts, and invite their members, as an operator",
 		newAccountsCreateCmd(t), newAccountsListCmd(t), newAccountsShowCmd(t), newAccountsUpdateCmd(t), newAccountsInviteCmd(t),
+		newAccountsRenameCmd(t), newAccountsSuspendCmd(t), newAccountsResumeCmd(t), newAccountsCloseCmd(t),
 		newAccountsSessionsCmd(t), newAccountsSignOutCmd(t))
-	cmd.Long = `Create, list and change accounts, and invite their members, as an operator.
+	cmd.Long = `Create, list, change and close accounts, and invite their members, as an operator.
 
 An account owns its keys, tasks and results; no other account sees them. Its limits bound all its keys together, live
 and test each on their own.

@@ -38,11 +38,11 @@ func accountsListRun(ctx context.Context, t *terminal, o *accountsListOptions) e
 
 func listAccounts(t *terminal, all []api.Account, now time.Time) error {
 	b := table{
-		header: []string{"ID", "NAME", "CAPABILITIES", "MEMBERS", "LIMITS", "CREATED"},
+		header: []string{"ID", "NAME", "CAPABILITIES", "MEMBERS", "LIMITS", "STATE", "CREATED"},
 		spare:  []string{"CREATED", "MEMBERS", "CAPABILITIES"},
 	}
 	for _, a := range all {
-		b.row(same(a.ID), same(a.Name), same(openOn(a)), same(strconv.Itoa(len(a.Members))), limitsCell(a.Limits), when(&a.CreatedAt, now))
+		b.row(same(a.ID), same(a.Name), same(openOn(a)), same(strconv.Itoa(len(a.Members))), limitsCell(a.Limits), same(stateOf(a)), when(&a.CreatedAt, now))
 	}
 	return b.write(t)
 }

@@ -35,6 +35,7 @@ func accountsShowRun(ctx context.Context, t *terminal, o *accountsShowOptions) e
 func showAccount(t *terminal, a api.Account, now time.Time) error {
 	b := table{header: []string{"ACCOUNT", a.ID}}
 	b.row(same("name"), same(a.Name))
+	b.row(same("state"), same(stateOf(a)))
 	b.row(same("capabilities"), same(openOn(a)))
 	b.row(same("limits"), limitsCell(a.Limits))
 	b.row(same("inputs kept"), same(keptFor(a)))

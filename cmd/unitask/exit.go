@@ -151,7 +151,7 @@ func describe(err error) string {
 	if _, ofService := errors.AsType[*client.Error](err); !ofService {
 		return f.Message
 	}
-	if f.Code == fault.Unauthenticated {
+	if f.Code == fault.Unauthenticated && len(f.Details) == 0 { // else it says more
 		return fmt.Sprintf("%s (%s)", hint.RefusedKey, f.Code)
 	}
 	if f.Code == fault.IdempotencyConflict && f.TaskID != "" {

@@ -38,6 +38,13 @@ type accountOperator interface {
 	UpdateAccount(ctx context.Context, which string, req api.AccountUpdate) (api.Account, error)
 	Invite(ctx context.Context, which string, req api.Invite) (api.SignInLink, error)
 	sessionOperator
+	standingOperator
+}
+
+type standingOperator interface {
+	SuspendAccount(ctx context.Context, which string) (api.Account, error)
+	ResumeAccount(ctx context.Context, which string) (api.Account, error)
+	CloseAccount(ctx context.Context, which string, req api.AccountClose) (api.AccountClosed, error)
 }
 
 type sessionOperator interface {

@@ -26,6 +26,31 @@ type Account struct {
 	KeepInputs int       `json:"keep_inputs_days,omitempty"`
 	Forgets    *Forget   `json:"forgets,omitempty"` // the erasure that a lower KeepInputs began, if it goes on
 	CreatedAt  time.Time `json:"created_at"`
+
+	SuspendedAt *time.Time `json:"suspended_at,omitempty"`
+	ClosedAt    *time.Time `json:"closed_at,omitempty"` // it counts more than a suspension
+}
+
+// State says what an account opens.
+type State string
+
+// The states. An operator moves an account from each to any other.
+const (
+	Active    State = "active"
+	Suspended State = "suspended" // no key opens anything, no task is accepted; tasks that were are done, members sign in
+	Closed    State = "closed"    // it has no keys and no sessions any more, and gets none
+)
+
+// State returns the account's state, and since when unless it is Active.
+func (a Account) State() (State, *time.Time) {
+	switch {
+	case a.ClosedAt != nil:
+		return Closed, a.ClosedAt
+	case a.SuspendedAt != nil:
+		return Suspended, a.SuspendedAt
+	default:
+		return Active, nil
+	}
 }
 
 // Member is a person of an account, known by the name.

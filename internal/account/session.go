@@ -89,7 +89,7 @@ func (s Session) Usable(a Account, now time.Time) bool {
 	if invited.IsZero() {
 		invited = s.CreatedAt
 	}
-	return ok && a.ID == s.Account && m.Role == s.Role && !invited.Before(m.since()) &&
+	return ok && a.ID == s.Account && a.ClosedAt == nil && m.Role == s.Role && !invited.Before(m.since()) &&
 		now.Before(s.ExpiresAt) && now.Sub(s.SeenAt) < SessionIdle
 }
 

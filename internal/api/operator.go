@@ -15,9 +15,11 @@ type Account struct {
 	Limits       Limits   `json:"limits"`       // of all its keys together, for each mode
 	Members      []Member `json:"members"`
 	// KeepInputsDays is for how many days the requests of its new tasks are kept; 0: inputs are erased at the task's end.
-	KeepInputsDays int       `json:"keep_inputs_days"`
-	CreatedAt      Timestamp `json:"created_at"`
-	RequestID      string    `json:"request_id,omitempty"`
+	KeepInputsDays int        `json:"keep_inputs_days"`
+	State          string     `json:"state"`              // "active", "suspended" or "closed"; "" from a server of an earlier version
+	StateAt        *Timestamp `json:"state_at,omitempty"` // since when it is suspended or closed
+	CreatedAt      Timestamp  `json:"created_at"`
+	RequestID      string     `json:"request_id,omitempty"`
 }
 
 // Member is a person who may sign in.
@@ -36,6 +38,7 @@ type AccountCreate struct {
 
 // AccountUpdate changes the named members.
 type AccountUpdate struct {
+	Name          *string       `json:"name,omitempty"`
 	Capabilities  *[]string     `json:"capabilities,omitempty"` // empty: all
 	Limits        *LimitsUpdate `json:"limits,omitempty"`
 	RemoveMembers []string      `json:"remove_members,omitempty"` // by name
@@ -51,6 +54,20 @@ type LimitsUpdate struct {
 	Budget           *string `json:"budget,omitempty"`
 	BudgetPeriod     *string `json:"budget_period,omitempty"`
 	SupplierSpend    *string `json:"supplier_spend,omitempty"` // "": twice the budget again
+}
+
+// AccountClose closes an account.
+type AccountClose struct {
+	Name string `json:"name"` // the account's, once again
+}
+
+// AccountClosed is a closed account, and how much was ended by its closing.
+type AccountClosed struct {
+	Account   Account `json:"account"`
+	Keys      int     `json:"keys_revoked"`
+	Sessions  int     `json:"sessions_ended"`
+	Tasks     int     `json:"tasks_canceled"`
+	RequestID string  `json:"request_id,omitempty"`
 }
 
 // AccountList is every account, oldest first.

@@ -19,3 +19,18 @@ func (a *Admin) EndSessions(ctx context.Context, which string, req api.SessionsE
 	list, err := adminCall[api.SessionList](ctx, a, library.Call{Method: http.MethodPost, Path: accountPath(which) + "/sessions/end", Body: req})
 	return list.Data, err
 }
+
+// SuspendAccount has an account, by its id or name, take no new work.
+func (a *Admin) SuspendAccount(ctx context.Context, which string) (api.Account, error) {
+	return adminCall[api.Account](ctx, a, library.Call{Method: http.MethodPost, Path: accountPath(which) + "/suspend"})
+}
+
+// ResumeAccount makes a suspended or closed account active again.
+func (a *Admin) ResumeAccount(ctx context.Context, which string) (api.Account, error) {
+	return adminCall[api.Account](ctx, a, library.Call{Method: http.MethodPost, Path: accountPath(which) + "/resume"})
+}
+
+// CloseAccount closes an account, whose name the request repeats.
+func (a *Admin) CloseAccount(ctx context.Context, which string, req api.AccountClose) (api.AccountClosed, error) {
+	return adminCall[api.AccountClosed](ctx, a, library.Call{Method: http.MethodPost, Path: accountPath(which) + "/close", Body: req})
+}

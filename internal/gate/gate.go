@@ -94,16 +94,24 @@ func (c Caller) Opens(name catalog.Name) bool {
 }
 
 // Authenticate returns who sent the given Authorization header, to be read only: requests share it.
-// Missing, malformed, unknown, revoked and expired keys, and an operator's, get one and the same UNAUTHENTICATED.
+// Missing, malformed, unknown, revoked and expired keys, and an operator's, get one and the same UNAUTHENTICATED; a
+// valid key of a suspended account is told so.
 func (g *Gate) Authenticate(ctx context.Context, header string) (*Caller, error) {
 	caller, err := g.authenticate(ctx, header)
-	if err == nil && caller.Key.Mode == account.Operator {
+	switch {
+	case err != nil:
+	case caller.Key.Mode == account.Operator:
 		err = errInvalidKey
+	default:
+		err = mustBeActive(caller.Account)
 	}
 	if errors.Is(err, errInvalidKey) {
 		return nil, fault.New(fault.Unauthenticated, "a valid API key is required: Authorization: Bearer <API_KEY>")
 	}
-	return caller, err
+	if err != nil {
+		return nil, err
+	}
+	return caller, nil
 }
 
 // AuthenticateOperator returns whose operator key the given Authorization header holds. The Caller has no account: an

@@ -21,7 +21,7 @@ func (o *Operator) CreateAccount(ctx context.Context, req api.AccountCreate) (ap
 		ID: task.NewID(task.PrefixAccount, now), Name: strings.TrimSpace(req.Name), Capabilities: req.Capabilities, CreatedAt: now,
 	}
 	if !validName(a.Name) {
-		return api.Account{}, fault.Invalid("name", "is required, has at most 100 bytes and no slash, and is no account's id")
+		return api.Account{}, wrongName()
 	}
 	err := checkPatterns("capabilities", a.Capabilities)
 	if err == nil {
@@ -35,7 +35,7 @@ func (o *Operator) CreateAccount(ctx context.Context, req api.AccountCreate) (ap
 	}
 	err = o.Store.PutAccount(ctx, a)
 	if errors.Is(err, store.ErrExists) {
-		return api.Account{}, fault.Invalid("name", "is that of another account")
+		return api.Account{}, takenName()
 	}
 	return accountOf(a), err
 }
@@ -65,11 +65,12 @@ func (o *Operator) GetAccount(ctx context.Context, which string) (api.Account, e
 // UpdateAccount changes an account by its id or name. It holds for every request from now on; a member
 // who is removed is signed out.
 func (o *Operator) UpdateAccount(ctx context.Context, which string, u api.AccountUpdate) (api.Account, error) {
-	a, err := o.find(ctx, which)
-	if err != nil {
-		return api.Account{}, err
-	}
-	a, err = o.Store.UpdateAccount(ctx, a.ID, func(a *account.Account) (err error) {
+	out, err := o.changeAccount(ctx, which, func(a *account.Account) (err error) {
+		if u.Name != nil {
+			if a.Name = strings.TrimSpace(*u.Name); !validName(a.Name) {
+				return wrongName()
+			}
+		}
 		if u.Capabilities != nil {
 			known := a.Capabilities
 			a.Capabilities = *u.Capabilities
@@ -91,7 +92,10 @@ func (o *Operator) UpdateAccount(ctx context.Context, which string, u api.Accoun
 		}
 		return err
 	})
-	return accountOf(a), err
+	if errors.Is(err, store.ErrExists) {
+		err = takenName()
+	}
+	return out, err
 }
 
 // keeping returns the account that keeps the requests of its new tasks for so many days.
@@ -101,6 +105,12 @@ func keeping(a account.Account, days int, now time.Time) (account.Account, error
 	}
 	return a.Keeping(days, now), nil
 }
+
+func wrongName() error {
+	return fault.Invalid("name", "is required, has at most 100 bytes and no slash, and is no account's id")
+}
+
+func takenName() error { return fault.Invalid("name", "is that of another account") }
 
 // find returns an account by its id or name.
 func (o *Operator) find(ctx context.Context, which string) (account.Account, error) {
@@ -152,6 +162,8 @@ func accountOf(a account.Account) api.Account {
 		ID: a.ID, Name: a.Name, Capabilities: append([]string{}, a.Capabilities...), Limits: limitsOf(a.Limits),
 		KeepInputsDays: a.KeepInputs, Members: make([]api.Member, 0, len(a.Members)), CreatedAt: api.Timestamp{Time: a.CreatedAt},
 	}
+	state, since := a.State()
+	out.State, out.StateAt = string(state), api.TimestampOf(since)
 	for _, m := range a.Members {
 		out.Members = append(out.Members, api.Member{Name: m.Name, Role: string(m.Role), JoinedAt: api.Timestamp{Time: m.JoinedAt}})
 	}

@@ -42,6 +42,9 @@ func (o *Operator) createKey(ctx context.Context, k account.Key, name string) (a
 
 // putKey records a key of the account with a fresh secret.
 func (o *Operator) putKey(ctx context.Context, k account.Key, owner account.Account) (api.Key, error) {
+	if owner.ClosedAt != nil && k.Mode != account.Operator {
+		return api.Key{}, closedAccount()
+	}
 	k.Account = owner.ID
 	full := o.mint(&k)
 	if err := o.Store.PutKey(ctx, k); err != nil {
@@ -78,13 +81,17 @@ func (o *Operator) listKeys(ctx context.Context, owner string) ([]api.Key, error
 
 // RevokeKey closes a key at once; revoking again is a no-op.
 func (o *Operator) RevokeKey(ctx context.Context, id string) (api.Key, error) {
-	now := o.Now().UTC()
-	return o.updateKey(ctx, id, func(k *account.Key) error {
+	return o.updateKey(ctx, id, revoke(o.Now().UTC()))
+}
+
+// revoke closes a key, unless it was revoked before.
+func revoke(now time.Time) func(*account.Key) error {
+	return func(k *account.Key) error {
 		if k.RevokedAt == nil {
 			k.RevokedAt = &now
 		}
 		return nil
-	})
+	}
 }
 
 // UpdateKey changes the name, the scopes, the limits and the expiry of a key that is open; of an operator's the name

@@ -181,7 +181,7 @@ func TestAccounts(t *testing.T) {
 	}))(t)
 	want := api.Account{
 		ID: made.ID, Name: "shop", Capabilities: []string{"image.*"}, Limits: api.Limits{Budget: "5.5", BudgetPeriod: "month", ReadsPerMinute: 7},
-		Members: []api.Member{}, CreatedAt: api.Timestamp{Time: o.now()},
+		Members: []api.Member{}, State: "active", CreatedAt: api.Timestamp{Time: o.now()},
 	}
 	if diff := cmp.Diff(want, made); diff != "" {
 		t.Errorf("made (-want +got):\n%s", diff)

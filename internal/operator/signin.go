@@ -49,6 +49,9 @@ func (o *Operator) invite(ctx context.Context, which string, req api.Invite, all
 		if err := allow(*a, m); err != nil {
 			return err
 		}
+		if a.ClosedAt != nil {
+			return closedAccount()
+		}
 		*a = a.WithMember(m)
 		if len(a.Members) > maxMembers {
 			return fault.Invalid("member", "would be one of more than "+strconv.Itoa(maxMembers))

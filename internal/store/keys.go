@@ -28,8 +28,8 @@ type Accounts interface {
 	FindAccount(ctx context.Context, name string) (account.Account, error)
 	// ListAccounts returns every account, oldest first.
 	ListAccounts(ctx context.Context) ([]account.Account, error)
-	// UpdateAccount changes one account in one commit; change may run more than once and must not
-	// change id or name; its error ends the update. ErrNotFound for an unknown id.
+	// UpdateAccount changes one account in one commit; change may run more than once and must not change the
+	// id; its error ends the update. ErrNotFound for an unknown id, ErrExists when its new name is taken.
 	UpdateAccount(ctx context.Context, id string, change func(*account.Account) error) (account.Account, error)
 }
 

@@ -249,7 +249,7 @@ func (m *Model) fail(words string, err error) { m.said = notice{words, true, m.c
 func words(err error) string {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		message := f.Message
-		if f.Code == fault.Unauthenticated {
+		if f.Code == fault.Unauthenticated && len(f.Details) == 0 { // else it says more
 			message = hint.RefusedKey
 		}
 		return line(string(f.Code)+": "+message) + requestOf(err)

@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"log/slog"
 	"net/http"
 
 	"unitask/internal/account"
@@ -112,10 +113,16 @@ func (c *Console) handleInvite(x exchange, p operator.People) error {
 	}) {
 		return nil
 	}
+	if req.Role == string(account.RoleOperator) && operates(x.visitor) {
+		if err := c.signedInNow(x); err != nil {
+			return err
+		}
+	}
 	link, err := p.Invite(x.r.Context(), req)
 	if err != nil {
 		return err
 	}
+	c.logChange(x, "member invited", slog.String("account_id", p.Account().ID), slog.String("member", link.Member), slog.String("role", link.Role))
 	return c.showOnce(x, page{Name: "invited", Section: section(x), Title: "Sign-in link", Data: invited{link, peopleAt(x, p)}})
 }
 
@@ -151,14 +158,17 @@ func (c *Console) handleMemberRemove(x exchange, p operator.People) error {
 	if err := p.Remove(x.r.Context(), member); err != nil {
 		return err
 	}
+	c.logChange(x, "member removed", slog.String("account_id", p.Account().ID), slog.String("member", member))
 	c.goTo(x, x.r, peopleAt(x, p)+"?done=removed")
 	return nil
 }
 
 func (c *Console) handleMemberSignOut(x exchange, p operator.People) error {
-	if err := p.EndSession(x.r.Context(), x.r.PostForm.Get("session")); err != nil {
+	id := x.r.PostForm.Get("session")
+	if err := p.EndSession(x.r.Context(), id); err != nil {
 		return err
 	}
+	c.logChange(x, "session ended", slog.String("account_id", p.Account().ID), slog.String("session", id))
 	c.goTo(x, x.r, peopleAt(x, p)+"?done=ended")
 	return nil
 }

@@ -41,9 +41,6 @@ func (c *Console) route() {
 		"GET /usage/export":                       c.handleUsageExport,
 		"GET /tasks/{task_id}":                    c.handleTask,
 		"POST /tasks/{task_id}/cancel":            c.handleTaskCancel,
-		"GET /sessions":                           c.handleSessions,
-		"POST /sessions/end":                      c.handleSessionEnd,
-		"POST /sessions/end-others":               c.handleSessionsEndOthers,
 		"GET /trial":                              c.handleTrial,
 		"POST /trial/request":                     c.handleTrialRequest,
 		"POST /trial/show":                        c.handleTrialShow,
@@ -51,17 +48,6 @@ func (c *Console) route() {
 		"GET /lookup":                             c.handleLookup,
 		"GET /suppliers":                          forOperators(c.handleSuppliers),
 		"POST /suppliers/{supplier}/{change}":     forOperators(c.handleSupplierChange),
-		"GET /accounts":                           forOperators(c.handleAccounts),
-		"POST /accounts":                          forOperators(c.handleAccountCreate),
-		"GET /accounts/{account}":                 forOperators(c.handleAccount),
-		"POST /accounts/{account}":                forOperators(c.handleAccountUpdate),
-		"POST /accounts/{account}/invite":         forOperators(c.people(c.handleInvite)),
-		"POST /accounts/{account}/members":        forOperators(c.people(c.handleMemberRemove)),
-		"POST /accounts/{account}/sessions/end":   forOperators(c.people(c.handleMemberSignOut)),
-		"GET /people":                             c.handlePeople,
-		"POST /people/invite":                     c.people(c.handleInvite),
-		"POST /people/members":                    c.people(c.handleMemberRemove),
-		"POST /people/sessions/end":               c.people(c.handleMemberSignOut),
 		"GET /webhooks":                           c.withWebhooks(c.handleWebhooks),
 		"POST /webhooks":                          c.withWebhooks(c.handleWebhookCreate),
 		"GET /webhooks/new":                       c.withWebhooks(c.handleWebhookForm),
@@ -79,6 +65,9 @@ func (c *Console) route() {
 		"POST /webhooks/{webhook_id}/deliveries/{event_id}/replay": c.withWebhooks(c.handleWebhookReplay),
 		"/": func(exchange) error { return noPage() },
 	} {
+		c.handle(pattern, h)
+	}
+	for pattern, h := range c.peopleRoutes() {
 		c.handle(pattern, h)
 	}
 }

@@ -80,7 +80,8 @@ func (c *Console) visit(r *http.Request) (operator.Visitor, error) {
 	return c.operator.Visit(r.Context(), c.token(r))
 }
 
-// Caller returns who calls the API from a page, by the session in the place of a key.
+// Caller returns who calls the API from a page, by the session in the place of a key. An account that isn't active
+// reads, and cancels, alone.
 func (c *Console) Caller(r *http.Request, mode task.Mode) (gate.Caller, error) {
 	if err := c.admit(r); err != nil {
 		return gate.Caller{}, err
@@ -89,7 +90,13 @@ func (c *Console) Caller(r *http.Request, mode task.Mode) (gate.Caller, error) {
 	if err != nil {
 		return gate.Caller{}, err
 	}
-	return callerOf(v, mode), nil
+	caller := callerOf(v, mode)
+	if r.Method != http.MethodGet && r.Method != http.MethodHead && !strings.HasSuffix(r.URL.Path, "/cancel") {
+		if err := caller.Open(); err != nil {
+			return gate.Caller{}, err
+		}
+	}
+	return caller, nil
 }
 
 func callerOf(v operator.Visitor, mode task.Mode) gate.Caller {

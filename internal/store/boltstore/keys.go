@@ -18,7 +18,7 @@ import (
 
 var (
 	errKeyIdentity     = errors.New("boltstore: a key's id, account and hash don't change")
-	errAccountIdentity = errors.New("boltstore: an account's id and name don't change")
+	errAccountIdentity = errors.New("boltstore: an account's id doesn't change")
 )
 
 // PutAccount implements store.Accounts.
@@ -66,8 +66,11 @@ func (db *DB) UpdateAccount(ctx context.Context, id string, change func(*account
 		if err := change(&a); err != nil {
 			return err
 		}
-		if a.ID != id || a.Name != name {
+		if a.ID != id {
 			return errAccountIdentity
+		}
+		if err := x.rename(id, name, a.Name); err != nil {
+			return err
 		}
 		x.authChanged = true
 		return x.putJSON(bucketAccounts, id, a)
@@ -76,6 +79,20 @@ func (db *DB) UpdateAccount(ctx context.Context, id string, change func(*account
 		return account.Account{}, err
 	}
 	return a, nil
+}
+
+// rename has an account be found by another name.
+func (x *txn) rename(id, from, to string) error {
+	switch {
+	case from == to:
+		return nil
+	case x.has(bucketAccountsByName, []byte(to)):
+		return store.ErrExists
+	}
+	if err := x.del(bucketAccountsByName, from); err != nil {
+		return err
+	}
+	return x.put(bucketAccountsByName, to, []byte(id))
 }
 
 // ListAccounts implements store.Accounts.

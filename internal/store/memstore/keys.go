@@ -18,7 +18,7 @@ import (
 
 var (
 	errKeyIdentity     = errors.New("memstore: a key's id, account and hash don't change")
-	errAccountIdentity = errors.New("memstore: an account's id and name don't change")
+	errAccountIdentity = errors.New("memstore: an account's id doesn't change")
 )
 
 // PutAccount implements store.Accounts.
@@ -74,8 +74,13 @@ func (db *DB) UpdateAccount(ctx context.Context, id string, change func(*account
 	if err := change(&a); err != nil {
 		return account.Account{}, err
 	}
-	if a.ID != old.ID || a.Name != old.Name {
+	if a.ID != old.ID {
 		return account.Account{}, errAccountIdentity
+	}
+	for _, other := range db.accounts {
+		if other.ID != id && other.Name == a.Name {
+			return account.Account{}, store.ErrExists
+		}
 	}
 	db.accounts[id] = detached(a)
 	db.changes++

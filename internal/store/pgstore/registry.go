@@ -16,7 +16,7 @@ import (
 
 var (
 	errKeyIdentity     = errors.New("pgstore: a key's id, account and hash don't change")
-	errAccountIdentity = errors.New("pgstore: an account's id and name don't change")
+	errAccountIdentity = errors.New("pgstore: an account's id doesn't change")
 )
 
 // change runs a transaction that changes accounts, keys or sessions. counts: caches of callers must hear of it.
@@ -94,21 +94,20 @@ func (db *DB) UpdateAccount(ctx context.Context, id string, change func(*account
 		if err != nil {
 			return err
 		}
-		var old account.Account
 		a = account.Account{} // it may run again
-		if err := errors.Join(json.Unmarshal(record, &old), json.Unmarshal(record, &a)); err != nil {
+		if err := json.Unmarshal(record, &a); err != nil {
 			return err
 		}
 		if err := change(&a); err != nil {
 			return err
 		}
-		if a.ID != old.ID || a.Name != old.Name {
+		if a.ID != id {
 			return errAccountIdentity
 		}
 		if record, err = json.Marshal(a); err != nil {
 			return err
 		}
-		return execute(ctx, tx, db.q(`UPDATE {s}.accounts SET record = $2 WHERE id = $1`), id, record)
+		return execute(ctx, tx, db.q(`UPDATE {s}.accounts SET name = $2, record = $3 WHERE id = $1`), id, a.Name, record)
 	})
 	if err != nil {
 		return account.Account{}, err

@@ -57,17 +57,45 @@ func testAccounts(e *env) {
 	e.wantErr("UpdateAccount of an unknown one", err, store.ErrNotFound)
 	_, err = e.Registry.UpdateAccount(ctx, "acct_z", func(a *account.Account) error { a.Capabilities = nil; return store.ErrState })
 	e.wantErr("UpdateAccount that ends with an error", err, store.ErrState)
-	for _, change := range []func(*account.Account){
-		func(a *account.Account) { a.ID = "acct_x" },
-		func(a *account.Account) { a.Name = "x" },
-	} {
-		if _, err := e.Registry.UpdateAccount(ctx, "acct_z", func(a *account.Account) error { change(a); return nil }); err == nil {
-			e.Error("UpdateAccount that changes what an account is known by: no error")
-		}
+	if _, err := e.Registry.UpdateAccount(ctx, "acct_z", func(a *account.Account) error { a.ID = "acct_x"; return nil }); err == nil {
+		e.Error("UpdateAccount that changes an account's id: no error")
 	}
+	_, err = e.Registry.UpdateAccount(ctx, "acct_z", renamed("second"))
+	e.wantErr("UpdateAccount to a taken name", err, store.ErrExists)
 	got, err = e.Registry.GetAccount(ctx, "acct_z")
 	e.wantErr("GetAccount", err, nil)
 	e.wantSame("after updates that failed", got, want)
+}
+
+// testRename: an account is found by its new name alone, and the old one is free.
+func testRename(e *env) {
+	ctx := e.Context()
+	want, _ := e.putAccounts()
+	want.Name = "third"
+	want.SuspendedAt, want.ClosedAt = new(e.clock.Now()), new(e.clock.Now())
+	changes := e.Registry.Changes()
+	got, err := e.Registry.UpdateAccount(ctx, want.ID, func(a *account.Account) error {
+		a.Name, a.SuspendedAt, a.ClosedAt = want.Name, want.SuspendedAt, want.ClosedAt
+		return nil
+	})
+	e.wantErr("UpdateAccount with a new name", err, nil)
+	e.wantSame("UpdateAccount with a new name", got, want)
+	if e.Registry.Changes() == changes {
+		e.Error("a rename is no change")
+	}
+	got, err = e.Registry.FindAccount(ctx, "third")
+	e.wantErr("FindAccount by the new name", err, nil)
+	e.wantSame("FindAccount by the new name", got, want)
+	_, err = e.Registry.FindAccount(ctx, "first")
+	e.wantErr("FindAccount by the old name", err, store.ErrNotFound)
+	e.wantErr("PutAccount under the old name", e.Registry.PutAccount(ctx, account.Account{ID: "acct_n", Name: "first"}), nil)
+	e.wantErr("PutAccount under the new name", e.Registry.PutAccount(ctx, account.Account{ID: "acct_o", Name: "third"}), store.ErrExists)
+	_, err = e.Registry.UpdateAccount(ctx, want.ID, renamed("first"))
+	e.wantErr("back to a name that is taken since", err, store.ErrExists)
+}
+
+func renamed(name string) func(*account.Account) error {
+	return func(a *account.Account) error { a.Name = name; return nil }
 }
 
 func testKeys(e *env) {

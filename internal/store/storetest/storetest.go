@@ -120,6 +120,7 @@ func topics() []topic {
 func registryTopics() []topic {
 	return []topic{
 		{"accounts", testAccounts},
+		{"accounts with new names", testRename},
 		{"keys", testKeys},
 		{"rotate a key", testRotate},
 		{"last used", testMarkUsed},
