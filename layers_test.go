@@ -44,9 +44,12 @@ var layers = map[string]layer{
 	"jsonread":  {floor: 0},
 	"jsonwrite": {floor: 0},
 	"picture":   {floor: 0},
-	"roff":      {floor: 0},
-	"room":      {floor: 0},
-	"sse":       {floor: 0},
+
+	"picture/poster": {floor: 0},
+
+	"roff": {floor: 0},
+	"room": {floor: 0},
+	"sse":  {floor: 0},
 
 	"catalog/fastlane":        {floor: 1, may: []string{"bulk", "jsonread"}},
 	"jsonwrite/jsonwritetest": {floor: 1, may: []string{"jsonwrite"}},

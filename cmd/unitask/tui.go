@@ -14,6 +14,7 @@ import (
 	"unitask/internal/client"
 	"unitask/internal/hint"
 	"unitask/internal/picture"
+	"unitask/internal/picture/poster"
 	"unitask/internal/tui"
 )
 
@@ -81,6 +82,10 @@ func tuiRun(ctx context.Context, t *terminal, flags *clientFlags, mouse bool) er
 	profiles := &dashboardProfiles{t: t}
 	profiles.beginning(ctx, flags.service(c, target, credential), credential.Source)
 	protocol := picture.Detect(os.Getenv)
+	var frame func(context.Context, []byte) ([]byte, error)
+	if maker := poster.Here(); maker != nil {
+		frame = maker.Frame
+	}
 	left, err := tui.Run(ctx, tui.Config{
 		Reached:  profiles.first,
 		Profiles: profiles,
@@ -89,6 +94,7 @@ func tuiRun(ctx context.Context, t *terminal, flags *clientFlags, mouse bool) er
 		Hint:     dashboardHint,
 		Style:    tui.NewStyle(t.out, os.Getenv("NO_COLOR") == ""),
 		Ended:    func(words string) { t.send(announcement(words, os.Getenv)) },
+		Frame:    frame,
 		Mouse:    mouse,
 		Pictures: protocol != "",
 	}, t.in, t.out)

@@ -21,6 +21,7 @@ type calls struct {
 	ctx     context.Context // the program's life; a command takes no argument
 	service Service
 	files   Files
+	frame   func(context.Context, []byte) ([]byte, error) // of Config
 }
 
 type capabilitiesMsg struct {

@@ -169,7 +169,17 @@ func (p *page) output(o api.Output) {
 	}
 	rows := max(1, min(p.room-1, 4), p.room-1-len(p.lines)) // so that the heading and its text are seen too
 	for _, a := range o.Artifacts() {
-		if s := p.detail.shots[a.ID]; s != nil {
+		s := p.detail.shots[a.ID]
+		if s == nil && (isFilm(a) || isSound(a)) || s != nil && s.img == nil && isFilm(a) {
+			room := rows
+			if s != nil {
+				room-- // for the reason
+			}
+			for _, l := range card(p.canvas, a, p.width-2, room) {
+				p.lines = append(p.lines, " "+l)
+			}
+		}
+		if s != nil {
 			for _, l := range s.render(p.canvas, p.width-2, rows) {
 				p.lines = append(p.lines, " "+l)
 			}

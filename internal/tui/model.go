@@ -78,7 +78,7 @@ func New(ctx context.Context, c Config) *Model {
 	c.Zone = cmp.Or(c.Zone, time.Local)
 	visit := newVisit(ctx)
 	return &Model{
-		config: c, calls: calls{visit.ctx, c.Service, c.Files}, visit: visit, now: time.Now(), width: 80, height: 24,
+		config: c, calls: calls{visit.ctx, c.Service, c.Files, c.Frame}, visit: visit, now: time.Now(), width: 80, height: 24,
 		forms: map[string]*formPane{}, sent: map[string]formValues{}, tasks: newTaskCache(),
 		table: table{listings: map[client.ListOptions]*listing{}},
 		loops: map[string]*loop{}, saveTo: "./",

@@ -33,13 +33,20 @@ type pictureMsg struct {
 // picture fetches a file and decodes it.
 func (c calls) picture(id string, a api.Artifact) tea.Cmd {
 	return func() tea.Msg {
-		var raw bytes.Buffer
-		if err := c.files.Fetch(c.ctx, a, &raw); err != nil {
+		raw, err := c.fetch(a)
+		if err != nil {
 			return pictureMsg{task: id, artifact: a.ID, err: err}
 		}
-		img, err := picture.Decode(raw.Bytes())
+		img, err := picture.Decode(raw)
 		return pictureMsg{id, a.ID, img, err}
 	}
+}
+
+// fetch returns a file's bytes, of which there may be largestPreview.
+func (c calls) fetch(a api.Artifact) ([]byte, error) {
+	var raw bytes.Buffer
+	err := c.files.Fetch(c.ctx, a, &raw)
+	return raw.Bytes(), err
 }
 
 // hasPreview reports whether a file is a picture that can be looked at here.
@@ -55,7 +62,8 @@ func (m *Model) loadPictures(t api.Task) tea.Cmd {
 	}
 	var cmds []tea.Cmd
 	for _, a := range t.Output.Artifacts() {
-		if !hasPreview(a) || m.detail.shots[a.ID] != nil {
+		film := isFilm(a) && m.calls.frame != nil
+		if !hasPreview(a) && !film || m.detail.shots[a.ID] != nil {
 			continue
 		}
 		if a.Bytes > largestPreview {
@@ -63,6 +71,10 @@ func (m *Model) loadPictures(t api.Task) tea.Cmd {
 			continue
 		}
 		m.detail.shots[a.ID] = &shot{}
+		if film {
+			cmds = append(cmds, m.calls.poster(t.ID, a))
+			continue
+		}
 		cmds = append(cmds, m.calls.picture(t.ID, a))
 	}
 	return tea.Batch(cmds...)
@@ -95,7 +107,7 @@ func (d *detail) pictures(t api.Task) []image.Image {
 func (s *shot) render(c canvas, columns, rows int) []string {
 	switch {
 	case s.failed != "":
-		return []string{c.faint.Render(cut("no preview: "+s.failed, columns))}
+		return []string{c.faint.Render(cut("no picture: "+s.failed, columns))}
 	case s.img == nil:
 		return []string{c.faint.Render("the picture is on its way…")}
 	case s.columns != columns || s.rows != rows:

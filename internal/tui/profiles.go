@@ -132,7 +132,7 @@ func (m *Model) reached(msg reachedMsg) tea.Cmd {
 	next := New(m.visit.whole, c)
 	next.visit.end()
 	next.visit = m.visit.next()
-	next.calls = calls{next.visit.ctx, c.Service, c.Files}
+	next.calls = calls{next.visit.ctx, c.Service, c.Files, c.Frame}
 	next.now, next.width, next.height, next.ticking = m.now, m.width, m.height, false
 	next.saveTo, next.pickedIn, next.profiles = m.saveTo, m.pickedIn, m.profiles
 	if m.screen == tasksScreen {

@@ -169,9 +169,9 @@ func TestPreview(t *testing.T) {
 	}{
 		{"a picture", hasImages(pngFile("art_1")), []string{"art_1"}, "▒███"},
 		{"two, one of them damaged", hasImages(pngFile("art_1"), pngFile("art_2")), []string{"art_1", "art_2"}, "█████"},
-		{"damaged", hasImages(pngFile("art_2")), []string{"art_2"}, "no preview: the file is damaged"},
-		{"foreign", hasImages(pngFile("art_3")), []string{"art_3"}, "no preview: the format isn't known here"},
-		{"large", hasImages(api.Artifact{ID: "art_1", ContentType: "image/png", Bytes: 33 << 20}), nil, "no preview: it is larger than 32.0 MB"},
+		{"damaged", hasImages(pngFile("art_2")), []string{"art_2"}, "no picture: the file is damaged"},
+		{"foreign", hasImages(pngFile("art_3")), []string{"art_3"}, "no picture: the format isn't known here"},
+		{"large", hasImages(api.Artifact{ID: "art_1", ContentType: "image/png", Bytes: 33 << 20}), nil, "no picture: it is larger than 32.0 MB"},
 		{"a sound", func(t *api.Task) { t.Output = &api.Output{Audio: &api.Artifact{ID: "art_1", ContentType: "audio/wav"}} }, nil, "audio/wav"},
 		{"a vector drawing", hasImages(api.Artifact{ID: "art_1", ContentType: "image/svg+xml"}), nil, "image/svg+xml"},
 	}

@@ -1,6 +1,7 @@
 package tui_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -53,6 +54,12 @@ func newTestDashboard(t *testing.T, service tested) *testDashboard {
 		Ended: func(words string) { r.said = append(r.said, words) },
 		Copy:  func(text string) { r.clipboard = text },
 		Hint:  hint,
+		Frame: func(_ context.Context, film []byte) ([]byte, error) {
+			if string(film) != "film" {
+				return nil, errors.New("the film has no picture")
+			}
+			return sunset, nil
+		},
 		NewKey: func() string {
 			r.keys++
 			return fmt.Sprintf("key-%04d", r.keys)

@@ -74,8 +74,10 @@ type Config struct {
 	Style    Style              // the zero value draws without colours and attributes
 	Zone     *time.Location     // of the times shown; nil: the local one
 	Ended    func(string)       // called when a task ends that was seen open, with a few words; nil: no notices
-	Mouse    bool               // the terminal sends clicks and the wheel, and selects text with shift alone
-	Pictures bool               // the terminal shows pictures as they are, after the end
+	// Frame returns the first picture of a film that was fetched, as a file of a picture; nil: films have no pictures.
+	Frame    func(ctx context.Context, film []byte) ([]byte, error)
+	Mouse    bool // the terminal sends clicks and the wheel, and selects text with shift alone
+	Pictures bool // the terminal shows pictures as they are, after the end
 }
 
 // Left is the state after the end.

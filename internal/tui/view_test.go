@@ -100,6 +100,17 @@ var views = map[string]func(r *testDashboard, service *fake){
 		r.profiles.all = []tui.Profile{{Name: "local", BaseURL: address}, {Name: "work", BaseURL: "https://ai.example.com/a/long/way/to/the/service/of/the/whole/house"}}
 		r.press("p", "down")
 	},
+	"detail_film":      func(r *testDashboard, service *fake) { showFilm(r, service, "film", 1280, 720) },
+	"detail_film_card": func(r *testDashboard, service *fake) { showFilm(r, service, "damaged", 720, 1280) },
+	"detail_sound": func(r *testDashboard, service *fake) {
+		service.hold(openTask(1, "audio.speech"))
+		service.change("task_0001", func(t *api.Task) {
+			end(t, task.Succeeded)
+			t.Output = &api.Output{Audio: &api.Artifact{ID: "art_2", ContentType: "audio/wav", Bytes: 96_044, Duration: new(3.2)}}
+		})
+		r.pass(11 * time.Second)
+		r.press("tab", "enter")
+	},
 	"talks": func(r *testDashboard, _ *fake) { twoTalks(r); r.press("t", "down") },
 	"talk": func(r *testDashboard, _ *fake) {
 		one, _ := twoTalks(r)
@@ -182,6 +193,20 @@ func manyTasks(r *testDashboard, service *fake) {
 	service.change("task_0004", func(t *api.Task) { t.State, t.Progress = task.Transferring, new(0.85) })
 	service.disk.contents["art_1"] = sunset
 	r.pass(11 * time.Second)
+}
+
+// showFilm opens a task whose result is a film with that content.
+func showFilm(r *testDashboard, service *fake, content string, width, height int) {
+	service.hold(openTask(1, "video.generate"))
+	service.change("task_0001", func(t *api.Task) {
+		end(t, task.Succeeded)
+		t.Output = &api.Output{Videos: []api.Artifact{{
+			ID: "art_3", ContentType: "video/mp4", Bytes: 2_345_678, Width: &width, Height: &height, Duration: new(64.5),
+		}}}
+	})
+	service.disk.contents["art_3"] = []byte(content)
+	r.pass(11 * time.Second)
+	r.press("tab", "enter")
 }
 
 // sunset is a picture: a bright disc in a sky that darkens upwards, above a dark sea.
