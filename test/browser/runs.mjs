@@ -1,5 +1,5 @@
-// What the trial remembers of a person's runs: the list after a reload, running again, changing, and going on with what was begun; and
-// tiers side by side.
+// What the trial remembers of a person's runs: the list after a reload, running again, changing, and going on with what was
+// begun; and tiers side by side.
 import { assert, browse, equal, fits, judge, step, told } from "./driver.mjs";
 
 const address = (capability, mode = "test") => `/console/trial?capability=${capability}&mode=${mode}`;
@@ -74,6 +74,9 @@ async function judged(page) {
     await page.setViewportSize({ width, height: 860 });
     await fits(page, `runs at ${width}`);
     await judge(page, `runs at ${width}, ${colorScheme}`);
+    const tops = await page.locator("#trial, #compare:not([hidden]), #runs").evaluateAll((all) => all.map((one) => one.getBoundingClientRect()).map(({ top, bottom }) => [top, bottom]));
+    assert(tops[0][1] - tops[0][0] >= 400, `the form has little room at ${width}: ${tops}`);
+    tops.slice(1).forEach(([top], i) => assert(top >= tops[i][1], `parts of the page cover each other at ${width}: ${tops}`));
   }
   await page.emulateMedia({ colorScheme: "light" });
   await page.setViewportSize({ width: 1280, height: 860 });

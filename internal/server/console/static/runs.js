@@ -21,7 +21,8 @@ export function startRuns() {
   for (const name of ["show", "start"]) runs.addEventListener(name, ({ detail }) => hold(detail.runs));
   setInterval(() => { if (!document.hidden) look(); }, pollEvery);
   render();
-  busily(goOn).then(adopt);
+  const before = recall(spots.here) ?? [];
+  busily(() => goOn(before)).then(() => adopt(before));
 }
 
 const render = async () => showList(await all(), { kept: await kept(), here });
@@ -146,10 +147,9 @@ async function answerOf(run) {
 
 // Going on.
 
-async function goOn() {
+async function goOn(before) {
   const next = recall(spots.next);
   remember(spots.next, null);
-  const before = recall(spots.here) ?? [];
   const kept = await all();
   const run = kept.find(({ key }) => key === next?.key);
   if (run && isOfPage(run)) return deeds[next.deed](run);
@@ -181,10 +181,10 @@ async function takeUp(runs) {
 const patience = 5_000; // ms for a page that was just closed to let its runs go
 
 // adopt takes up the requests that a page has left which isn't there any more, and goes on with a run of such a page, unless
-// something is shown here.
-async function adopt() {
+// something is shown here. This tab's own requests, which weren't taken up if the service is away, wait for a word.
+async function adopt(before) {
   for (const run of (await all()).filter(isOpen)) {
-    if (!here.has(run.key) && (await isFree(run, patience))) await takeUp([run]).catch(() => []);
+    if (!before.includes(run.key) && !here.has(run.key) && (await isFree(run, patience))) await takeUp([run]).catch(() => []);
   }
   const run = (await all()).find((one) => goesOn(one) && isOfPage(one) && !here.has(one.key));
   if (run && isIdle() && (await isFree(run, patience)) && isIdle()) await busily(() => show([run]));

@@ -26,6 +26,8 @@ if (form) {
   startShare();
   preview();
   startRuns();
-  runs.addEventListener("start", () => { if (matchMedia("(max-width: 900px)").matches) document.getElementById("result").scrollIntoView(); });
+  runs.addEventListener("start", ({ detail }) => {
+    if (matchMedia("(max-width: 900px)").matches && detail.runs.length === 1) document.getElementById("result").scrollIntoView();
+  });
   runs.addEventListener("start", ({ detail: { task, request } }) => remember(task.id, request.input));
 }

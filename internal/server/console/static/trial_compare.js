@@ -93,7 +93,7 @@ export function showColumns(runs) {
   const columns = runs.map(columnOf);
   section.replaceChildren(...columns.map(({ article }) => article));
   section.hidden = false;
-  section.scrollIntoView({ block: "nearest" });
+  section.scrollIntoView();
   return columns;
 }
 
