@@ -22,7 +22,6 @@ async function looks(page, what) {
     await page.setViewportSize({ width, height: 860 });
     await judge(page, `${what}, ${scheme}, ${width}`);
     await fits(page, `${what} at ${width}`);
-    if (told.pictures) await page.screenshot({ path: `${told.pictures}/${what.replace(/\W+/g, "-")}-${scheme}-${width}.png`, fullPage: true });
   }
   await page.emulateMedia({ colorScheme: "light" });
   await page.setViewportSize({ width: 1280, height: 860 });
@@ -200,6 +199,7 @@ async function trees(page) {
   const list = large.locator("details", { has: page.locator("> summary").filter({ hasText: "many: [ ] 350 items" }) }).last();
   await list.locator("> summary").focus();
   await page.keyboard.press("Enter");
+  await list.locator("li").nth(99).waitFor();
   equal(await list.locator("li").count(), 100, "rows at first");
   for (let i = 0; i < 3; i++) await list.getByRole("button", { name: /^Show \d+ more of 350$/ }).press("Enter");
   equal(await list.locator("li").count(), 350, "rows in all");
@@ -256,10 +256,9 @@ async function pictures(page) {
     await page.emulateMedia({ colorScheme: scheme });
     await page.setViewportSize({ width, height: 860 });
     await judge(page, `a large picture, ${scheme}, ${width}`);
-    if (told.pictures) await page.screenshot({ path: `${told.pictures}/lightbox-${scheme}-${width}.png` });
   }
   await page.keyboard.press("Escape");
-  equal(await box.isVisible(), false, "the dialog after Escape");
+  await box.waitFor({ state: "hidden" });
   equal(await second.evaluate((one) => one === document.activeElement), true, "the focus is where it was");
   await page.setViewportSize({ width: 1280, height: 860 });
   await page.emulateMedia({ colorScheme: "light" });

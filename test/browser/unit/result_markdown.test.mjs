@@ -97,6 +97,9 @@ test("a hostile text is read in time that grows as it does", () => {
     const [small, large] = [Math.max(time(size / 8), 20), time(size)];
     assert.ok(large < 60 * small, `${name}: ${small} ms for an eighth, ${large} ms for all`); // 64 times as long is what a square takes
   }
+  const began = performance.now();
+  parse("_a ".repeat(100_000) + "a* ".repeat(100_000)); // ends that find no beginning
+  assert.ok(performance.now() - began < 30_000, `ends without beginnings: ${performance.now() - began} ms`); // 0.2 s at rest; a square takes minutes
   parse(`${"|".repeat(50_000)}\n${"|-".repeat(50_000)}\n${"a|\n".repeat(50_000)}`);
   const ticks = Array.from({ length: 700 }, (_, i) => "`".repeat(i)).join(" ");
   parse(ticks);
@@ -104,7 +107,7 @@ test("a hostile text is read in time that grows as it does", () => {
 });
 
 test("nothing stands deep in another thing", () => {
-  for (const text of ["***a".repeat(9000) + "***".repeat(9000), "> - ".repeat(9000), "- ".repeat(9000), "[".repeat(9000) + "](http://a.b)".repeat(9000), "*".repeat(9000) + "a" + "*".repeat(9000)]) {
+  for (const text of ["*a ".repeat(9000) + "a* ".repeat(9000), "***a".repeat(9000) + "***".repeat(9000), "> - ".repeat(9000), "- ".repeat(9000), "[".repeat(9000) + "](http://a.b)".repeat(9000), "*".repeat(9000) + "a" + "*".repeat(9000)]) {
     let deepest = 0;
     for (const [, depth] of within(parse(text))) deepest = Math.max(deepest, depth);
     assert.ok(deepest < 250, `${text.slice(0, 12)}: ${deepest}`);
