@@ -90,4 +90,14 @@ await browse(async (page) => {
     equal(await figure(page, "Tasks ended"), "5", "live tasks by the day");
     await look(page, "home-days", "All accounts");
   });
+
+  await step("a supplier is paused and resumed", async () => {
+    await page.goto("/console/suppliers");
+    await page.getByRole("button", { name: "Pause paid" }).click();
+    await page.getByRole("button", { name: "Pause paid" }).click();
+    await page.getByText("no work is sent there until it is resumed").waitFor();
+    await look(page, "suppliers", "Suppliers");
+    await page.getByRole("button", { name: "Resume paid" }).click();
+    await page.getByRole("status").filter({ hasText: "The supplier is resumed." }).waitFor();
+  });
 });
