@@ -25,7 +25,7 @@ const send = (page, body) => page.evaluate(async (text) => {
 
 await browse(async (page) => {
   await page.goto(told.link);
-  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  await page.waitForURL("**/console/");
 
   await step("nothing is kept at first", async () => {
     const task = await send(page, { capability: "text.chat", input: { prompt: "A plum-coloured secret" } });

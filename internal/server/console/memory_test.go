@@ -101,13 +101,18 @@ func TestOperatorSeesNoRequest(t *testing.T) {
 	}
 	acme := fixture.Must(w.operator.GetAccount(t.Context(), "acme"))(t)
 	for _, path := range []string{
-		"/", "/tasks?account=acme", "/tasks/" + done.ID, "/tasks/" + done.ID + "?request=json", "/accounts/" + acme.ID, "/usage?account=acme", "/lookup?id=" + done.ID,
+		"/", "/tasks?account=acme", "/tasks?account=*", "/tasks/export?account=acme&format=jsonl", "/tasks/export?account=*&format=csv", "/tasks/" + done.ID, "/tasks/" + done.ID + "?request=json", "/accounts/" + acme.ID, "/usage?account=acme", "/lookup?id=" + done.ID,
 		"/api/test/tasks/" + done.ID + "/input", "/api/live/tasks/" + done.ID + "/input", "/memory",
 	} {
 		for name, b := range map[string]*browser{"operator": operator, "stranger": stranger} {
 			if got := b.get(path); strings.Contains(got.body, "zarquon") || strings.Contains(got.body, done.Output.Images[0].ID) || strings.Contains(got.body, `id="request"`) {
 				t.Errorf("%s: %s shows it:\n%s", name, path, got.body)
 			}
+		}
+	}
+	for _, format := range []string{"csv", "jsonl"} { // a file that leaves the console has no request, whoever's it is
+		if got := owner.get("/tasks/export?format=" + format); !strings.Contains(got.body, done.ID) || strings.Contains(got.body, "zarquon") {
+			t.Errorf("the export as %s:\n%s", format, got.body)
 		}
 	}
 	if got := decode[api.TaskInput](t, owner.get("/api/test/tasks/"+done.ID+"/input")); string(got.Input) != `{"prompt":"zarquon"}` {
