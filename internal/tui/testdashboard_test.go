@@ -29,6 +29,7 @@ type testDashboard struct {
 	done      chan struct{}
 	runs      sync.WaitGroup
 	quit      bool
+	saying    sync.Mutex
 	said      []string // the notices of ended tasks
 	clipboard string
 	keys      int // Idempotency-Keys made
@@ -51,9 +52,13 @@ func newTestDashboard(t *testing.T, service tested) *testDashboard {
 	r.model = tui.New(t.Context(), tui.Config{
 		Reached:  tui.Reached{Service: service, Files: service.files(), Talks: r.talks, Where: address, Profile: "local"},
 		Profiles: r.profiles, Zone: time.UTC, Pictures: true,
-		Ended: func(words string) { r.said = append(r.said, words) },
-		Copy:  func(text string) { r.clipboard = text },
-		Hint:  hint,
+		Ended: func(words string) {
+			r.saying.Lock() // several tasks may end at once
+			defer r.saying.Unlock()
+			r.said = append(r.said, words)
+		},
+		Copy: func(text string) { r.clipboard = text },
+		Hint: hint,
 		Frame: func(_ context.Context, film []byte) ([]byte, error) {
 			if string(film) != "film" {
 				return nil, errors.New("the film has no picture")

@@ -73,7 +73,7 @@ type Config struct {
 	Hint     func(error) string // required; returns the remedy for an error, "" without one
 	Style    Style              // the zero value draws without colours and attributes
 	Zone     *time.Location     // of the times shown; nil: the local one
-	Ended    func(string)       // called when a task ends that was seen open, with a few words; nil: no notices
+	Ended    func(string)       // called when a task ends that was seen open, with a few words, also of several at once; nil: no notices
 	// Frame returns the first picture of a film that was fetched, as a file of a picture; nil: films have no pictures.
 	Frame    func(ctx context.Context, film []byte) ([]byte, error)
 	Mouse    bool // the terminal sends clicks and the wheel, and selects text with shift alone
