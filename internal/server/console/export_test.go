@@ -105,3 +105,6 @@ var CSVCell = csvCell
 
 // AgentOf is agentOf.
 func AgentOf(userAgent string) string { return agentOf(userAgent) }
+
+// Sooner is sooner.
+var Sooner = sooner

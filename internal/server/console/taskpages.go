@@ -82,12 +82,18 @@ func (c *Console) listTasks(x exchange, owner api.Account, q taskQuery, limit in
 			return nil, "", err
 		}
 		rows = append(rows, found...)
-		if nextOf != "" && (next == "" || (nextOf < next) == q.Newer) { // as far as each list was looked at
-			next = nextOf
-		}
+		next = sooner(next, nextOf, q.Newer)
 	}
 	rows, next = onePage(rows, next, limit, q.Newer)
 	return rows, next, nil
+}
+
+// sooner returns the cursor that comes first in the order of two lists: as far as both were looked at. "" is the end.
+func sooner(a, b string, oldestFirst bool) string {
+	if a == "" || b != "" && (b < a) == oldestFirst {
+		return b
+	}
+	return a
 }
 
 // onePage orders the rows of several lists, the newest first or the oldest, and cuts them at the page's end: at its limit,

@@ -33,6 +33,37 @@ func TestPageOfTwoModes(t *testing.T) {
 	}
 }
 
+// TestPageOfTwoModesBack: the other way the page ends with the list that was looked at least far towards the newest.
+func TestPageOfTwoModesBack(t *testing.T) {
+	got, next := console.OnePage([]string{"5", "2", "4"}, "4", 3, true)
+	if !slices.Equal(got, []string{"2", "4"}) || next != "4" {
+		t.Errorf("%v and %q, want 2 and 4, and 4", got, next)
+	}
+	got, next = console.OnePage([]string{"5", "2", "4", "3"}, "", 3, true)
+	if !slices.Equal(got, []string{"2", "3", "4"}) || next != "4" {
+		t.Errorf("%v and %q, want the three oldest", got, next)
+	}
+	for _, c := range []struct {
+		a, b        string
+		oldestFirst bool
+		want        string
+	}{
+		{"1", "2", false, "2"},
+		{"2", "1", false, "2"},
+		{"1", "2", true, "1"},
+		{"2", "1", true, "1"},
+		{"", "2", false, "2"},
+		{"2", "", false, "2"},
+		{"", "2", true, "2"},
+		{"2", "", true, "2"},
+		{"", "", true, ""},
+	} {
+		if got := console.Sooner(c.a, c.b, c.oldestFirst); got != c.want {
+			t.Errorf("of %q and %q, oldest first %t: %q, want %q", c.a, c.b, c.oldestFirst, got, c.want)
+		}
+	}
+}
+
 // TestMetadataOnTheTasksPage: its owner reads it, as text, and usage by it; an operator of another account doesn't.
 func TestMetadataOnTheTasksPage(t *testing.T) {
 	w := newWorld(t)
