@@ -23,6 +23,7 @@ func (c *Console) route() {
 	c.mux.HandleFunc("POST "+Root+"/sign-in", c.handleSignIn)
 	c.mux.HandleFunc("POST "+Root+"/sign-out", c.handleSignOut)
 	c.mux.HandleFunc("GET "+Root+"/static/{file}", c.handleFile)
+	c.routeTasks()
 	for pattern, h := range map[string]handler{
 		"GET /{$}":                                c.handleFirst,
 		"GET /overview":                           c.handleOverview,
@@ -36,15 +37,9 @@ func (c *Console) route() {
 		"GET /once/{word}":                        c.handleOnce,
 		"GET /memory":                             c.handleMemory,
 		"POST /memory":                            c.handleMemoryChange,
-		"GET /tasks":                              c.handleTasks,
-		"GET /tasks/export":                       c.handleTasksExport,
-		"GET /usage/export":                       c.handleUsageExport,
-		"GET /tasks/{task_id}":                    c.handleTask,
-		"POST /tasks/{task_id}/cancel":            c.handleTaskCancel,
 		"GET /trial":                              c.handleTrial,
 		"POST /trial/request":                     c.handleTrialRequest,
 		"POST /trial/show":                        c.handleTrialShow,
-		"GET /usage":                              c.handleUsage,
 		"GET /lookup":                             c.handleLookup,
 		"GET /suppliers":                          forOperators(c.handleSuppliers),
 		"POST /suppliers/{supplier}/{change}":     forOperators(c.handleSupplierChange),
@@ -68,6 +63,20 @@ func (c *Console) route() {
 		c.handle(pattern, h)
 	}
 	for pattern, h := range c.peopleRoutes() {
+		c.handle(pattern, h)
+	}
+}
+
+// routeTasks adds the pages of tasks and of usage.
+func (c *Console) routeTasks() {
+	for pattern, h := range map[string]handler{
+		"GET /tasks":                   c.handleTasks,
+		"GET /tasks/export":            c.handleTasksExport,
+		"GET /usage/export":            c.handleUsageExport,
+		"GET /tasks/{task_id}":         c.handleTask,
+		"POST /tasks/{task_id}/cancel": c.handleTaskCancel,
+		"GET /usage":                   c.handleUsage,
+	} {
 		c.handle(pattern, h)
 	}
 }
