@@ -135,14 +135,16 @@ async function grows(page) {
     grown.show(answer);
     const whole = new Prose();
     whole.show(answer);
+    const late = new Prose(); // what looks like a heading first is text
+    for (let to = 0; to <= 8; to++) late.show("one\n#two".slice(0, to));
     const long = new Prose();
     long.show("- a\n".repeat(50_000));
     const other = new Prose();
     other.show("# One\n\ntwo\n\nthree\n\nfour");
     other.show("five");
-    return { same: grown.element.isEqualNode(whole.element), kept, last: whole.element.lastElementChild.textContent, elements: long.element.querySelectorAll("*").length, rest: long.element.lastElementChild.localName, other: other.element.textContent };
+    return { same: grown.element.isEqualNode(whole.element), kept, last: whole.element.lastElementChild.textContent, elements: long.element.querySelectorAll("*").length, rest: long.element.lastElementChild.localName, other: other.element.textContent, late: late.element.children.length };
   }, answer);
-  equal(got, { same: true, kept: true, last: "The end.", elements: 2, rest: "pre", other: "five" }, "a text that grows");
+  equal(got, { same: true, kept: true, last: "The end.", elements: 2, rest: "pre", other: "five", late: 1 }, "a text that grows");
   await page.goto("/console/trial?capability=text.chat&mode=test");
   await page.locator("[data-run]").waitFor();
   await page.evaluate((answer) => { // a task that goes on, and the answer that stays when it has ended
