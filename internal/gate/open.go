@@ -5,8 +5,8 @@ import (
 	"unitask/internal/fault"
 )
 
-// Open returns the refusal of new work of the caller's account; nil: it is active. A person who signed in is told so
-// with it, whose session goes on.
+// Open returns the refusal of new work of the caller's account; nil: it is active. It is for a person who signed in,
+// whose session goes on.
 func (c Caller) Open() error {
 	if state, _ := c.Account.State(); state != account.Active {
 		return fault.Newf(fault.InvalidRequest, "the account is %s and takes no new work; its operator may resume it", state)

@@ -85,8 +85,8 @@ func TestAccountStates(t *testing.T) {
 	}
 }
 
-// TestAccountStatesRefuse: nobody but an operator who signed in not long ago closes an account or makes an operator, none
-// closes the own one, and foreign pages change no account.
+// TestAccountStatesRefuse: an operator alone, who signed in not long ago, closes an account or makes an operator, but
+// doesn't close the own one, and foreign pages change no account.
 func TestAccountStatesRefuse(t *testing.T) {
 	w := newWorld(t)
 	root, admin, eve := w.signIn("ops", "root", "operator"), w.signIn("acme", "ann", "admin"), w.signIn("evil", "eve", "admin")
