@@ -98,6 +98,6 @@ await browse(async (page) => {
     await page.getByText("no work is sent there until it is resumed").waitFor();
     await look(page, "suppliers", "Suppliers");
     await page.getByRole("button", { name: "Resume paid" }).click();
-    await page.getByRole("status").filter({ hasText: "The supplier is resumed." }).waitFor();
+    await page.getByRole("status").filter({ hasText: "It is resumed." }).waitFor();
   });
 });

@@ -112,11 +112,11 @@ var deeds = map[string]string{
 	"saved": "Saved. It holds from the next request on.", "revoked": "The key is revoked.", "created": "The account is there.",
 	"kept": "Saved. It holds for new tasks; what was to be erased is gone for readers.", "changed": "Saved. It holds for the ends from now on.", "enabled": "The webhook is enabled.", "disabled": "The webhook is disabled.",
 	"deleted": "The webhook is deleted.", "replayed": "The event is sent again.",
-	"paused": "The supplier is paused: no work is sent there, at other nodes from two seconds on.", "resumed": "The supplier is resumed.",
+	"paused": "The supplier is paused: no work is sent there, at other nodes from two seconds on.", "resumed": "It is resumed.",
 	"reset":   "Its failures are forgotten: the next request that prefers it is sent there.",
 	"renamed": "The account has the new name.", "suspended": "The account is suspended: its keys are refused from now on.",
-	"active": "The account is active again.", "closed": "The account is closed.",
-	"ended": "The session is ended.", "ended-others": "The other sessions are ended.",
+	"closed": "The account is closed.",
+	"ended":  "The session is ended.", "ended-others": "The other sessions are ended.",
 	"removed": "The member is removed, and signed out. To undo it, invite them again.",
 }
 

@@ -58,7 +58,7 @@ func (c *Console) handleAccountSuspend(x exchange, a api.Account) (string, error
 
 func (c *Console) handleAccountResume(x exchange, a api.Account) (string, error) {
 	_, err := c.operator.ResumeAccount(x.r.Context(), a.ID)
-	return "active", err
+	return "resumed", err
 }
 
 // handleAccountClose closes an account whose name is typed, for an operator who signed in not long ago.
