@@ -21,7 +21,7 @@ func (o *Operator) CreateAccount(ctx context.Context, req api.AccountCreate) (ap
 		ID: task.NewID(task.PrefixAccount, now), Name: strings.TrimSpace(req.Name), Capabilities: req.Capabilities, CreatedAt: now,
 	}
 	if !validName(a.Name) {
-		return api.Account{}, wrongName()
+		return api.Account{}, wrongName("name")
 	}
 	err := checkPatterns("capabilities", a.Capabilities)
 	if err == nil {
@@ -40,10 +40,13 @@ func (o *Operator) CreateAccount(ctx context.Context, req api.AccountCreate) (ap
 	return accountOf(a), err
 }
 
-// validName reports whether a name can stand in a path and is taken for no id.
+// everyName is how the console's lists call all accounts.
+const everyName = "*"
+
+// validName reports whether a name can stand in a path, and is taken for no id and not for all accounts.
 func validName(name string) bool {
-	return name != "" && len(name) <= maxName && name != "." && name != ".." && !strings.Contains(name, "/") &&
-		!task.ValidID(task.PrefixAccount, name)
+	return name != "" && len(name) <= maxName && name != "." && name != ".." && name != everyName &&
+		!strings.Contains(name, "/") && !task.ValidID(task.PrefixAccount, name)
 }
 
 // ListAccounts returns every account, oldest first.
@@ -68,7 +71,7 @@ func (o *Operator) UpdateAccount(ctx context.Context, which string, u api.Accoun
 	out, err := o.changeAccount(ctx, which, func(a *account.Account) (err error) {
 		if u.Name != nil {
 			if a.Name = strings.TrimSpace(*u.Name); !validName(a.Name) {
-				return wrongName()
+				return wrongName("name")
 			}
 		}
 		if u.Capabilities != nil {
@@ -106,8 +109,8 @@ func keeping(a account.Account, days int, now time.Time) (account.Account, error
 	return a.Keeping(days, now), nil
 }
 
-func wrongName() error {
-	return fault.Invalid("name", "is required, has at most 100 bytes and no slash, and is no account's id")
+func wrongName(field string) error {
+	return fault.Invalid(field, "is required, has at most 100 bytes and no slash, and is not * and no account's id")
 }
 
 func takenName() error { return fault.Invalid("name", "is that of another account") }
@@ -137,6 +140,9 @@ func (o *Operator) account(ctx context.Context, name string) (account.Account, e
 		a, err := o.find(ctx, name)
 		if err == nil || fault.CodeOf(err) != fault.NotFound || task.ValidID(task.PrefixAccount, name) {
 			return a, err
+		}
+		if !validName(name) {
+			return account.Account{}, wrongName("account")
 		}
 		now := o.Now().UTC()
 		a = account.Account{ID: task.NewID(task.PrefixAccount, now), Name: name, CreatedAt: now}

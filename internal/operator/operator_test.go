@@ -187,7 +187,7 @@ func TestAccounts(t *testing.T) {
 		t.Errorf("made (-want +got):\n%s", diff)
 	}
 	for name, bad := range map[string]api.AccountCreate{
-		"no name": {}, "a name twice": {Name: "shop"}, "a path": {Name: "a/b"}, "a dot": {Name: ".."}, "an id": {Name: made.ID},
+		"no name": {}, "a name twice": {Name: "shop"}, "a path": {Name: "a/b"}, "a dot": {Name: ".."}, "all": {Name: " * "}, "an id": {Name: made.ID},
 		"a long name": {Name: strings.Repeat("n", 101)}, "a bad pattern": {Name: "x", Capabilities: []string{"image*"}},
 		"half a budget": {Name: "x", Limits: api.Limits{Budget: "5"}},
 	} {

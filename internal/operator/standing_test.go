@@ -138,7 +138,7 @@ func TestRename(t *testing.T) {
 	key := fixture.Must(o.CreateKey(ctx, api.KeyCreate{Name: "k", Mode: task.Live, Account: "shop"}))(t)
 	fixture.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "other"}))(t)
 	was := fixture.Must(o.GetAccount(ctx, "shop"))(t)
-	for _, bad := range []string{"", "a/b", "..", "other", was.ID, strings.Repeat("n", 101)} {
+	for _, bad := range []string{"", "a/b", "..", "*", "other", was.ID, strings.Repeat("n", 101)} {
 		_, err := o.UpdateAccount(ctx, "shop", api.AccountUpdate{Name: &bad})
 		wantCode(t, "the name "+bad, err, fault.InvalidRequest)
 	}
@@ -151,4 +151,16 @@ func TestRename(t *testing.T) {
 	}
 	_, err := o.GetAccount(ctx, "shop")
 	wantCode(t, "the old name", err, fault.NotFound)
+}
+
+// TestNamesOfNewAccounts: a key makes no account of a name that one can't be given.
+func TestNamesOfNewAccounts(t *testing.T) {
+	o := newTestOperator(t)
+	for _, bad := range []string{"*", "a/b", "..", strings.Repeat("n", 101)} {
+		_, err := o.CreateKey(t.Context(), api.KeyCreate{Name: "web", Mode: task.Test, Account: bad})
+		wantCode(t, bad, err, fault.InvalidRequest)
+	}
+	if all := fixture.Must(o.ListAccounts(t.Context()))(t); len(all) > 0 {
+		t.Errorf("made %+v", all)
+	}
 }

@@ -13,12 +13,13 @@ import (
 	"unitask/internal/task"
 )
 
-// everyAccount stands in the place of an account's name for all accounts: no name begins so.
+// everyAccount stands in the place of an account's name for all accounts, for operators; no new account is named so.
 const everyAccount = "*"
 
 // taskQuery selects the tasks of a list.
 type taskQuery struct {
 	Account      string // its name, or everyAccount
+	every        bool   // the tasks of all accounts: an operator asks for them
 	Mode         task.Mode
 	State        task.State
 	Capability   string
@@ -32,7 +33,7 @@ type taskQuery struct {
 }
 
 // Everywhere reports whether the list has the tasks of all accounts.
-func (q taskQuery) Everywhere() bool { return q.Account == everyAccount }
+func (q taskQuery) Everywhere() bool { return q.every }
 
 // Filtered reports whether the list leaves tasks out that it has to look at.
 func (q taskQuery) Filtered() bool {

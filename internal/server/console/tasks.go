@@ -116,14 +116,11 @@ func (c *Console) askedTasks(x exchange) (q taskQuery, owner api.Account, err er
 	if q, err = parseTaskQuery(x.r.URL.Query()); err != nil {
 		return q, owner, err
 	}
-	switch {
-	case !q.Everywhere():
+	if q.every = q.Account == everyAccount && operates(x.visitor); !q.every { // never by the name of an account that is there
 		if owner, err = c.chosen(x, q.Account); err != nil {
 			return q, owner, err
 		}
 		q.Account = owner.Name
-	case !operates(x.visitor):
-		return q, owner, noPage()
 	}
 	if len(q.Metadata) > 0 && owner.ID != x.visitor.Account.ID {
 		return q, owner, fault.Invalid("metadata", "of another account is not an operator's to see: leave the filter empty")

@@ -36,6 +36,7 @@ type world struct {
 	t        *testing.T
 	base     string
 	operator *operator.Operator
+	store    *memstore.DB
 	pagesAt  func(base string) http.Handler // another console over the same operator
 	log      *fixture.Log                   // of the service
 	seen     *fixture.Log                   // every answer to a browser
@@ -48,8 +49,8 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, log: &fixture.Log{}, seen: &fixture.Log{}}
 	ln := fixture.Must((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
-	w.base = "http://" + ln.Addr().String()
-	s := fixture.Must(node.NewService(t.Context(), memstore.New(w.now), node.ServiceConfig{
+	w.base, w.store = "http://"+ln.Addr().String(), memstore.New(w.now)
+	s := fixture.Must(node.NewService(t.Context(), w.store, node.ServiceConfig{
 		Parts: node.Parts{
 			Catalog: fixture.Must(catalog.Default())(t), Artifacts: fixture.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t),
 			Suppliers: node.Suppliers{
