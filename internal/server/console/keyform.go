@@ -86,6 +86,9 @@ func (c *Console) handleKeyCreate(x exchange) error {
 	if err != nil {
 		return err // the operator would make an account of an unknown name
 	}
+	if err := c.signedInFor(x, owner.ID); err != nil {
+		return c.again(x, f, err)
+	}
 	if err := checkScopes(req.Scopes, nil, c.openOn(owner)); err != nil {
 		return c.again(x, f, err)
 	}

@@ -176,6 +176,13 @@ func (c *Console) handleKeyRotate(x exchange) error {
 	if err != nil {
 		return err
 	}
+	owner, err := c.chosen(x, old.Account)
+	if err == nil {
+		err = c.signedInFor(x, owner.ID)
+	}
+	if err != nil {
+		return err
+	}
 	goesOn := "at once"
 	if overlap > 0 {
 		goesOn = "in one " + x.r.PostForm.Get("overlap")

@@ -107,16 +107,18 @@ func (c *Console) handlePeople(x exchange) error {
 func (c *Console) handleInvite(x exchange, p operator.People) error {
 	form := x.r.PostForm
 	req := api.Invite{Member: form.Get("member"), Role: cmp.Or(form.Get("role"), string(account.RoleMember))}
+	err := c.signedInFor(x, p.Account().ID)
+	if req.Role == string(account.RoleOperator) && operates(x.visitor) {
+		err = c.signedInNow(x)
+	}
+	if err != nil {
+		return err
+	}
 	if had := p.Role(req.Member); had != "" && had != req.Role && account.Role(req.Role).Valid() && !c.asked(x, section(x), question{
 		Title: "Make " + req.Member + " " + article(req.Role) + "?", Button: "Yes, change the role", Back: peopleAt(x, p),
 		Text: req.Member + " is " + article(had) + " so far, and signed out of " + p.Account().Name + " at once. The next page has a link by which to sign in again.",
 	}) {
 		return nil
-	}
-	if req.Role == string(account.RoleOperator) && operates(x.visitor) {
-		if err := c.signedInNow(x); err != nil {
-			return err
-		}
 	}
 	link, err := p.Invite(x.r.Context(), req)
 	if err != nil {

@@ -85,6 +85,14 @@ func (c *Console) signedInNow(x exchange) error {
 	return fault.New(fault.InvalidRequest, "this takes a sign-in of the last 12 hours: sign in by a new link, such as that of unitask open")
 }
 
+// signedInFor is signedInNow for an operator's act on an account that isn't their own.
+func (c *Console) signedInFor(x exchange, account string) error {
+	if !operates(x.visitor) || account == x.visitor.Account.ID {
+		return nil
+	}
+	return c.signedInNow(x)
+}
+
 // Suspended reports whether the visitor's account is.
 func (p page) Suspended() bool {
 	if p.Visitor == nil {

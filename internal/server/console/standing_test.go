@@ -120,7 +120,39 @@ func TestAccountStatesRefuse(t *testing.T) {
 			t.Errorf("an old session at %s: %d", path, got.StatusCode)
 		}
 	}
+	w.refusesOld(root)
 	if got := fixture.Must(w.operator.GetAccount(t.Context(), "acme"))(t); got.State != "active" || got.Name != "acme" || len(got.Members) != 1 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// refusesOld judges that an operator whose sign-in is old makes no way into another account, and goes on with the own one.
+func (w *world) refusesOld(root *browser) {
+	w.t.Helper()
+	ctx := w.t.Context()
+	key := func(of string) string {
+		return fixture.Must(w.operator.CreateKey(ctx, api.KeyCreate{Name: "k", Mode: task.Test, Account: of}))(w.t).ID
+	}
+	foreign, own := key("acme"), key("ops")
+	for _, c := range []struct {
+		path string
+		form url.Values
+		open bool
+	}{
+		{"/accounts/acme/invite", url.Values{"member": {"mallory"}, "role": {"member"}}, false},
+		{"/accounts/acme/invite", url.Values{"member": {"ann"}, "role": {"admin"}}, false},
+		{"/accounts/ops/invite", url.Values{"member": {"bob"}, "role": {"member"}}, true},
+		{"/keys", url.Values{"name": {"new"}, "mode": {"test"}, "account": {"acme"}}, false},
+		{"/keys", url.Values{"name": {"new"}, "mode": {"test"}}, true},
+		{"/keys/" + foreign + "/rotate", url.Values{"sure": {"yes"}}, false},
+		{"/keys/" + own + "/rotate", url.Values{"sure": {"yes"}}, true},
+	} {
+		got := root.post(c.path, c.form)
+		if open := got.StatusCode == http.StatusSeeOther; open != c.open || !open && !strings.Contains(got.body, "last 12 hours") {
+			w.t.Errorf("an old session at %s with %v: %d %s", c.path, c.form, got.StatusCode, got.body)
+		}
+	}
+	if all := fixture.Must(w.operator.ListKeys(ctx))(w.t); len(all) != 4 { // two here, the own new one and the own rotated one
+		w.t.Errorf("%d keys", len(all))
 	}
 }
