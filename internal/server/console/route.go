@@ -2,10 +2,12 @@ package console
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"unitask/internal/fault"
 	"unitask/internal/operator"
+	"unitask/internal/task"
 )
 
 // exchange is the request of somebody who signed in, and its answer.
@@ -81,9 +83,17 @@ func (c *Console) routeTasks() {
 	}
 }
 
-// handle adds a page, below Root, for those who signed in. Who reads one without a session is asked to.
+// inactiveForms are the forms that members of an account send that isn't active: they end work and sessions, or
+// change nothing.
+var inactiveForms = []string{
+	"/tasks/{task_id}/cancel", "/sessions/end", "/sessions/end-others", "/people/sessions/end", "/trial/request", "/trial/show",
+}
+
+// handle adds a page, below Root, for those who signed in. Who reads one without a session is asked to. Of an account
+// that isn't active operators alone send forms, but for a few.
 func (c *Console) handle(pattern string, h handler) {
 	method, path, ok := strings.Cut(pattern, " ")
+	changes := ok && method != http.MethodGet && !slices.Contains(inactiveForms, path)
 	if ok {
 		pattern = method + " " + Root + path
 	} else {
@@ -93,7 +103,13 @@ func (c *Console) handle(pattern string, h handler) {
 		v, err := c.visit(r)
 		switch {
 		case err == nil:
-			if err := h(exchange{w, r, v}); err != nil {
+			if changes && !operates(v) {
+				err = callerOf(v, task.Test).Open()
+			}
+			if err == nil {
+				err = h(exchange{w, r, v})
+			}
+			if err != nil {
 				c.refuse(w, r, &v, err)
 			}
 		case fault.CodeOf(err) == fault.Unauthenticated && c.followed(r):

@@ -156,3 +156,46 @@ func (w *world) refusesOld(root *browser) {
 		w.t.Errorf("%d keys", len(all))
 	}
 }
+
+// TestFormsOfASuspendedAccount: its members change no key, webhook, member or keeping, but cancel tasks and end sessions;
+// an operator among its members isn't held up.
+func TestFormsOfASuspendedAccount(t *testing.T) {
+	w := newWorld(t)
+	ann, bob, root := w.signIn("acme", "ann", "admin"), w.signIn("acme", "bob", "member"), w.signIn("acme", "root", "operator")
+	key := fixture.Must(w.operator.CreateKey(t.Context(), api.KeyCreate{Name: "k", Mode: task.Test, Account: "acme"}))(t).ID
+	running := ann.submit(`{"capability":"image.generate","input":{"prompt":"hello @slow:10m"}}`, "respond-async")
+	hook := url.Values{"url": {"http://127.0.0.1:9/x"}, "mode": {"test"}, "states": {"succeeded"}}
+	if got := ann.post("/webhooks", hook); got.StatusCode != http.StatusSeeOther {
+		t.Fatalf("a webhook: %d %s", got.StatusCode, got.body)
+	}
+	was := fixture.Must(w.operator.SuspendAccount(t.Context(), "acme"))(t)
+	sure, id := url.Values{"sure": {"yes"}}, task.NewID("wh", w.now())
+	for path, form := range map[string]url.Values{
+		"/keys": {"name": {"new"}, "mode": {"test"}}, "/keys/" + key: {"name": {"other"}}, "/keys/" + key + "/rotate": sure, "/keys/" + key + "/revoke": sure,
+		"/memory": {"keep_inputs_days": {"7"}}, "/people/invite": {"member": {"eve"}}, "/people/members": {"remove": {"bob"}, "sure": {"yes"}},
+		"/webhooks": hook, "/webhooks/" + id + "/test": nil,
+		"/webhooks/" + id + "/deliveries/" + id + "/replay": nil, "/webhooks/" + id + "/rotate": sure, "/webhooks/" + id + "/delete": sure,
+	} {
+		if got := ann.post(path, form); got.StatusCode != http.StatusBadRequest || !strings.Contains(got.body, "The account is suspended") {
+			t.Errorf("%s: %d %s", path, got.StatusCode, got.body)
+		}
+	}
+	for b, form := range map[*browser][2]any{
+		ann:  {"/tasks/" + running.ID + "/cancel", url.Values{"mode": {"test"}}},
+		bob:  {"/sessions/end-others", url.Values(nil)},
+		root: {"/keys", url.Values{"name": {"new"}, "mode": {"test"}}},
+	} {
+		if got := b.post(form[0].(string), form[1].(url.Values)); got.StatusCode != http.StatusSeeOther {
+			t.Errorf("%s: %d %s", form[0], got.StatusCode, got.body)
+		}
+	}
+	if got := ann.post("/people/sessions/end", url.Values{"session": w.sessions("acme")["bob"]}); got.StatusCode != http.StatusSeeOther || bob.signedIn() {
+		t.Errorf("ending a session: %d %s", got.StatusCode, got.body)
+	}
+	if now := fixture.Must(w.operator.GetAccount(t.Context(), "acme"))(t); now.KeepInputsDays != 0 || len(now.Members) != len(was.Members) {
+		t.Errorf("changed: %+v", now)
+	}
+	if got := ann.post("/sign-out", nil); got.StatusCode != http.StatusSeeOther || ann.signedIn() {
+		t.Errorf("signing out: %d", got.StatusCode)
+	}
+}
