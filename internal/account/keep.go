@@ -5,8 +5,9 @@ import "time"
 // MaxKeepInputs bounds Account.KeepInputs, in days.
 const MaxKeepInputs = 30
 
-// keepLag is for how long after a change of an account its nodes may still take tasks as before.
-const keepLag = 10 * time.Second
+// keepLag is for how long after a change of an account its nodes may still record tasks as before: a request is judged
+// as it comes, and its body may take minutes.
+const keepLag = 10 * time.Minute
 
 // Forget shortens the time of requests that are kept already: those of tasks created before Before are kept for Days
 // days at most, whatever was promised when they came.

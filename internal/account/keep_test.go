@@ -13,7 +13,7 @@ import (
 func TestKeeping(t *testing.T) {
 	now := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
 	before := func(after time.Duration, days int) *account.Forget {
-		return &account.Forget{Before: now.Add(after + 10*time.Second), Days: days}
+		return &account.Forget{Before: now.Add(after + 10*time.Minute), Days: days}
 	}
 	a := account.Account{ID: "acct_1"}
 	for _, step := range []struct {

@@ -38,3 +38,6 @@ const MostTexts = mostTexts
 func UsageBy(ctx context.Context, g *Gateway, owner string, m task.Metadata) []string {
 	return g.usageBy(ctx, owner, m)
 }
+
+// Forget looks through the copies of requests that are due to be erased.
+func Forget(ctx context.Context, g *Gateway) { g.forget(ctx) }

@@ -20,6 +20,10 @@ type forgotten struct {
 // clockSkew is how much the time in a task's id may differ from that of its record, which an engine's clock tells.
 const clockSkew = time.Minute
 
+// lateCopy is how long after its task a copy may be stored at the very most: what is due is looked through once more
+// after that, and only then is an erasure over.
+const lateCopy = 5 * time.Minute
+
 // forget erases the requests that accounts keep for a shorter time than was promised when their tasks came.
 func (g *Gateway) forget(ctx context.Context) {
 	accounts, err := g.accounts.ListAccounts(ctx)
@@ -39,14 +43,14 @@ func (g *Gateway) forgetOf(ctx context.Context, a account.Account) error {
 	until := f.Until(now)
 	var from time.Time
 	if last := g.forgotten[a.ID]; last.by == f {
-		from = last.until
+		from = last.until.Add(-lateCopy)
 	}
 	for _, mode := range []task.Mode{task.Live, task.Test} {
 		if err := g.eraseCopies(ctx, task.Scope{Account: a.ID, Mode: mode}, from, until); err != nil {
 			return err
 		}
 	}
-	if !f.Done(now) {
+	if !f.Done(now.Add(-lateCopy)) {
 		g.forgotten[a.ID] = forgotten{f, until}
 		return nil
 	}

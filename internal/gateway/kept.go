@@ -105,6 +105,9 @@ func (g *Gateway) keepCopy(ctx context.Context, c store.Created, kept []byte) {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
+	if !g.mayKeep(ctx, t) {
+		return
+	}
 	if c.Admit == store.AdmitReopened { // the first copy may expire sooner
 		_ = g.artifacts.Delete(ctx, keptID(t.ID))
 	}
@@ -117,6 +120,20 @@ func (g *Gateway) keepCopy(ctx context.Context, c store.Created, kept []byte) {
 	}
 }
 
+// mayKeep reports whether the account of a task, as it is now, has its request kept: it may want less than when the
+// request came, or can't be read.
+func (g *Gateway) mayKeep(ctx context.Context, t task.Task) bool {
+	if g.accounts == nil {
+		return true
+	}
+	a, err := g.accounts.GetAccount(ctx, t.Scope.Account)
+	if err != nil {
+		g.log.Warn("a task's request is not kept: its account could not be read", nameOf(&t), slog.Any("error", err))
+		return false
+	}
+	return a.Keep() > 0 && !a.Forgets.Lost(t.CreatedAt, g.clock.Past().Add(clockSkew))
+}
+
 // notKept is the answer about a request that there is no copy of.
 func notKept() error {
 	return fault.New(fault.NotFound, "the task's input isn't kept: its account keeps none, the time for which it was kept is over, or it was too large")
@@ -125,7 +142,7 @@ func notKept() error {
 // Recall returns the request of a task that the caller has read, or NOT_FOUND if there is no copy of it any more.
 func (g *Gateway) Recall(ctx context.Context, c gate.Caller, t task.Task) (Kept, error) {
 	now := g.clock.Past()
-	if t.Scope != c.Scope() || t.InputUntil == nil || !now.Before(*t.InputUntil) || c.Account.Forgets.Lost(t.CreatedAt, now) {
+	if c.Account.Keep() == 0 || t.Scope != c.Scope() || t.InputUntil == nil || !now.Before(*t.InputUntil) || c.Account.Forgets.Lost(t.CreatedAt, now) {
 		return Kept{}, notKept()
 	}
 	meta, body, err := g.artifacts.Open(ctx, keptID(t.ID))
