@@ -28,6 +28,9 @@ import (
 // too large without them isn't kept.
 const mostKept = 64 << 10
 
+// keepPatience bounds the storing of a copy: its caller waits for it.
+const keepPatience = 5 * time.Second
+
 // omitted takes the place of inline media in a copy.
 type omitted struct {
 	Omitted struct {
@@ -98,18 +101,17 @@ func hashOf(r io.Reader, n int) string {
 // keptID is the file of a task's copy.
 func keptID(id string) string { return task.DeriveID(task.PrefixInput, id, "request") }
 
-// keepCopy stores the copy of a request whose task was recorded just now. One that can't be stored is done without.
+// keepCopy stores the copy of a request whose task was recorded just now. One that can't be stored in time is done
+// without.
 func (g *Gateway) keepCopy(ctx context.Context, c store.Created, kept []byte) {
 	t := c.Task
-	if kept == nil || t.InputUntil == nil {
-		return
-	}
-	ctx = context.WithoutCancel(ctx)
-	if !g.mayKeep(ctx, t) {
-		return
-	}
-	if c.Admit == store.AdmitReopened { // the first copy may expire sooner
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepPatience)
+	defer cancel()
+	if c.Admit == store.AdmitReopened { // the first copy may expire sooner, or its account keeps none now
 		_ = g.artifacts.Delete(ctx, keptID(t.ID))
+	}
+	if kept == nil || t.InputUntil == nil || !g.mayKeep(ctx, t) {
+		return
 	}
 	_, err := g.artifacts.Put(ctx, artifact.PutRequest{
 		ID: keptID(t.ID), Owner: owner(t.Scope), Body: bytes.NewReader(kept), ContentType: "application/json",

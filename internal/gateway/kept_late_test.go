@@ -9,6 +9,7 @@ import (
 
 	"unitask/internal/artifact"
 	"unitask/internal/gateway"
+	"unitask/internal/task"
 )
 
 // TestLateRequestIsNotKept: a request that was judged before its account chose to keep none, and is recorded after that,
@@ -87,5 +88,51 @@ func TestLateCopyIsErased(t *testing.T) {
 		if err != nil || a.Forgets != nil {
 			t.Errorf("the erasure goes on: %+v %v", a.Forgets, err)
 		}
+	})
+}
+
+// TestReopenedCopyIsErased: a task that is sent again when its account keeps none loses its first copy at once.
+func TestReopenedCopyIsErased(t *testing.T) {
+	inMemory(t, 2, func(w *memory) {
+		w.away.Store(true)
+		id := w.create("reopens-02", secretly, 0).Task.ID
+		w.end(id)
+		w.caller.Account.KeepInputs = 0
+		if again := w.create("reopens-02", secretly, 0); again.Replayed || again.Task.ID != id || again.Task.InputUntil != nil {
+			t.Fatalf("%+v", again)
+		}
+		w.end(id)
+		if w.holds(secretPrompt) {
+			t.Error("the prompt is on the disk")
+		}
+	})
+}
+
+// hungFiles answer no call about a kept request.
+type hungFiles struct{ artifact.Store }
+
+func (f hungFiles) Put(ctx context.Context, r artifact.PutRequest) (artifact.Meta, error) {
+	if r.ContentType != "application/json" {
+		return f.Store.Put(ctx, r)
+	}
+	<-ctx.Done()
+	return artifact.Meta{}, ctx.Err()
+}
+
+// TestHungCopy: a caller waits some seconds at most for the storing of its request's copy, and has its task.
+func TestHungCopy(t *testing.T) {
+	inMemory(t, 2, func(w *memory) {
+		w.stop()
+		w.artifacts = hungFiles{w.artifacts}
+		w.start()
+		began := time.Now()
+		id := w.create("hung-copy-01", paint, 0).Task.ID
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("the caller waited %v", took)
+		}
+		if end := w.end(id); end.State != task.Succeeded {
+			t.Errorf("ended %s", end.State)
+		}
+		w.expectForgotten(id)
 	})
 }
