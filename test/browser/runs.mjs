@@ -242,6 +242,35 @@ async function compared(page) {
   equal(await page.locator("[data-peers]").count(), 0, "comparisons of a capability without tiers");
 }
 
+// cutAbreast runs two capabilities side by side, of which the answers of some are lost, and runs them once more.
+async function cutAbreast(page, prompt, lost) {
+  const before = (await tasks(page)).length;
+  const sent = keys(page);
+  await page.goto(address("text.chat"));
+  await page.route("**/tasks", async (route) => {
+    if (!lost.includes(route.request().postDataJSON().capability)) return route.continue();
+    await route.fetch();
+    return route.abort();
+  });
+  await page.locator("[data-run]:enabled").waitFor();
+  await page.getByRole("checkbox", { name: /large model/ }).check();
+  await fill(page, prompt);
+  const button = page.getByRole("button", { name: "Run 2 side by side" });
+  await button.click();
+  await page.locator("[data-problem]").filter({ hasText: "can't be reached" }).waitFor();
+  while ((await row(page, prompt).locator(".pill.succeeded").count()) < 2 - lost.length) await page.waitForTimeout(20);
+  await page.unroute("**/tasks");
+  await button.click();
+  while ((await page.locator("#compare .column .pill.succeeded").count()) < 2) await page.waitForTimeout(20);
+  await page.locator("[data-run]:enabled").waitFor();
+  equal(await row(page, prompt).count(), 2, "runs of one comparison");
+  equal((await tasks(page)).length, before + 2, "tasks of one comparison");
+  equal(new Set(sent).size, 2, `keys of one comparison: ${sent}`);
+  await button.click(); // all are settled now
+  while ((await row(page, prompt).locator(".pill.succeeded").count()) < 4) await page.waitForTimeout(20);
+  equal((await tasks(page)).length, before + 4, "tasks of two comparisons");
+}
+
 async function live(page) {
   await page.goto(address("text.chat", "live"));
   await page.getByRole("checkbox", { name: /large model/ }).check();
@@ -345,6 +374,8 @@ await browse(async (first, context) => {
   await step("a request that is lost", () => cut(page, "say once only", false));
   await step("a service that is away", () => offline(page));
   await step("tiers side by side", () => compared(page));
+  await step("answers that are lost side by side", () => cutAbreast(page, "say two", ["text.chat", "text.chat.large"]));
+  await step("one of them is lost", () => cutAbreast(page, "say one of two", ["text.chat.large"]));
   await step("a live run tells its price", () => live(page));
   await step("each member has their own", () => separate(page, context));
   await step("without a store", () => without(page));

@@ -16,7 +16,7 @@ import { Refused, sendAhead } from "./upload.js";
 export const runs = new EventTarget();
 
 const formBytes = 15 << 20;
-let attempt; // the last run. Until it is settled, the same request is sent again under its key, and is the same task.
+let attempts = []; // the last runs. Until one is settled, the same request is sent again under its key, and is the same task.
 let shown = []; // the runs that are to be seen, one in the place of results or several side by side
 
 // startRun runs the form.
@@ -58,7 +58,7 @@ function viewOf(run, pane, { refused, lost }) {
 
 // prepare makes a run the one that is to be seen, and returns its view.
 function prepare(run) {
-  attempt = run;
+  attempts = [run];
   showOnly([run]);
   return viewOf(run, { show, stream, progress }, { refused, lost: ({ id }) => location.assign(form.dataset.pages + id) });
 }
@@ -73,8 +73,10 @@ export const goBack = (run) => resume(run, prepare(run));
 function abreast(all, work) {
   reset("The results stand side by side below.");
   const columns = showColumns(all);
+  attempts = all;
   showOnly(all);
   return Promise.all(all.map((run, i) => work(run, viewOf(run, columns[i].pane, columns[i])).catch((problem) => {
+    run.cut = true;
     columns[i].say("The service can't be reached.");
     throw problem;
   })));
@@ -87,17 +89,20 @@ async function run() {
   clear();
   const read = await readRequest(run);
   if (!read) return;
-  const names = chosenPeers();
-  if (names.length > 0) return abreast(runsOf(read, names), send);
-  const body = JSON.stringify(read.request);
-  if (attempt?.body === body && !attempt.settled) return go(attempt);
-  return go({ ...newRun(read.request, read), ...await unanswered(body, read.mode) });
+  const all = await runsOf(read, chosenPeers());
+  return all.length > 1 ? abreast(all, (one, view) => (one.settled ? resume : send)(one, view)) : go(all[0]);
 }
 
-// runsOf returns a run of the request for its capability and for each of the others.
+// runsOf returns a run of the request for its capability and for each of the others. One that isn't settled goes on under its
+// own key; where one of several was cut off, those beside it are taken up as they are.
 function runsOf({ request, ...rest }, names) {
-  const [at, group] = [Date.now(), newRun(request).key];
-  return [request.capability, ...names].map((capability, i) => newRun({ ...request, capability }, { ...rest, group, at: at + i }));
+  const [at, group] = [Date.now(), names.length > 0 ? newRun(request).key : undefined];
+  const cut = names.length > 0 && attempts.some((one) => one.cut && !one.settled);
+  return Promise.all([request.capability, ...names].map(async (capability, i) => {
+    const run = newRun({ ...request, capability }, { ...rest, group, at: at + i });
+    const before = attempts.find((one) => one.body === run.body && (!one.settled || (cut && one.task)));
+    return before ? Object.assign(before, { group, cut: false }) : { ...run, ...await unanswered(run.body, run.mode) };
+  }));
 }
 
 // readRequest returns the form's request, and its files; undefined if it is refused, which is said. again is done should

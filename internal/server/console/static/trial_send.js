@@ -41,10 +41,7 @@ export const send = (run, view) => held(run, async () => {
   const stop = stopper(run);
   const answer = await create(run, { headers: streamed, signal: stop.signal });
   if (answer.status === 401) return view.ended();
-  if (answer.headers.get("Content-Type")?.startsWith("text/event-stream")) {
-    run.settled = true;
-    return follow(run, view, answer);
-  }
+  if (answer.headers.get("Content-Type")?.startsWith("text/event-stream")) return follow(run, view, answer);
   const problem = await answer.json();
   run.settled = !problem.error?.retryable;
   await keepRefusal(run, answer, problem);
@@ -67,7 +64,7 @@ export const resume = (run, view) => held(run, async () => {
   const stop = stopper(run);
   const answer = await readTask(run.mode, run.task, { headers: streamed, signal: stop.signal });
   if (!answer.ok) return false;
-  run.settled = true;
+  run.settled = !run.body; // a task that is cut off is found again by its request, under its key
   await follow(run, view, answer);
   return true;
 });
@@ -75,11 +72,14 @@ export const resume = (run, view) => held(run, async () => {
 // leave stops following a run. A request that has no answer yet gets it first.
 export function leave(run) {
   run.left = true;
-  if (run.task) run.stop?.abort();
+  if (!run.task) return;
+  run.settled = true;
+  run.stop?.abort();
 }
 
 function stopper(run) {
   run.left = false;
+  run.stop?.abort(); // it is followed once
   run.stop = new AbortController();
   return run.stop;
 }
@@ -101,7 +101,7 @@ async function follow(run, view, answer) {
         view.start?.(data);
       }
       if (first || task.state !== data.state) moved(run, data);
-      if (run.left) return run.stop.abort();
+      if (run.left) return leave(run);
       if (task?.state !== data.state && !data.finished_at) await view.show(data, { text });
       task = data;
       view.progress(task);
