@@ -25,7 +25,14 @@ import (
 	"unitask/test/harness"
 )
 
-func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
+// TestMain runs three scripts at a time unless -parallel says otherwise: each waits for its browser, which waits for the
+// server.
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "3"); err != nil {
+		panic(err) // the testing package has this flag
+	}
+	os.Exit(harness.Main(m))
+}
 
 var update = flag.Bool("update", false, "take the screenshots in docs/screenshots anew")
 
@@ -80,6 +87,7 @@ type setting struct {
 // run runs a script against a server with the sandbox's suppliers, by a link for an operator.
 func run(t *testing.T, script string, s *harness.Server) {
 	t.Helper()
+	t.Parallel()
 	chromium, node, modules := tools(t)
 	s.Start()
 	admin, err := client.NewAdmin(s.Data())
