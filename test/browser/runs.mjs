@@ -304,6 +304,78 @@ async function live(page) {
   equal(await row(page, "one live run").count(), 2, "live runs");
 }
 
+const problem = (status, code) => ({
+  status, contentType: "application/json", body: JSON.stringify({ error: { code, message: "not now", retryable: true, details: [] }, request_id: "req_1" }),
+});
+
+// unsent runs a prompt to which route gives no task.
+async function unsent(page, prompt, route, said) {
+  await page.route("**/tasks", route);
+  await fill(page, prompt);
+  await page.locator("[data-run]").click();
+  await page.locator("[data-problem]").filter({ hasText: said }).waitFor();
+  await page.unroute("**/tasks");
+}
+
+const open = (page, prompt) => row(page, prompt).filter({ hasText: "no answer yet" });
+
+// waiting leaves live requests without a task, which cost only after a word.
+async function waiting(page, context) {
+  const before = (await tasks(page, "live")).length;
+  const sent = keys(page);
+  await page.goto(address("text.chat", "live"));
+  await unsent(page, "live and lost", (route) => route.abort(), "can't be reached");
+  await page.reload();
+  await page.locator("#result .pill.succeeded").waitFor();
+  equal((await tasks(page, "live")).length, before + 1, "tasks of a live request that this tab shows");
+  await unsent(page, "live and signed out", (route) => route.fulfill(problem(401, "UNAUTHENTICATED")), "Your session has ended");
+  equal(await row(page, "live and signed out").count(), 0, "runs of a request that was refused");
+  const tab = await context.newPage();
+  await tab.goto(address("text.chat"));
+  await unsent(tab, "say it later", (route) => route.abort(), "can't be reached");
+  await tab.close();
+  await unsent(page, "live and older", (route) => route.abort(), "can't be reached");
+  await unsent(page, "live and broken", (route) => route.fulfill(problem(503, "UNAVAILABLE")), "not now");
+  await open(page, "live and broken").waitFor();
+  const broken = sent.at(-1);
+  equal(await open(page, "say it later").count(), 1, "a test request of a tab that is gone");
+  await page.reload();
+  await row(page, "say it later").locator(".pill:not(.waiting)").waitFor(); // the newer ones had their turn
+  for (const prompt of ["live and older", "live and broken"]) equal(await open(page, prompt).count(), 1, `${prompt} waits`);
+  equal((await tasks(page, "live")).length, before + 1, "live tasks without a word");
+  await page.locator("[data-run]:enabled").waitFor();
+  const again = keys(page);
+  await row(page, "live and broken").locator(".open").click();
+  await page.locator("[data-problem]").filter({ hasText: "Send it again" }).waitFor();
+  await row(page, "live and broken").getByRole("button", { name: "Send again" }).click();
+  await page.getByRole("button", { name: "Run live", exact: true }).waitFor();
+  assert(/At most \$\d/.test(await row(page, "live and broken").innerText()), "no price is told");
+  equal(again, [], "requests before the answer");
+  await page.getByRole("button", { name: "Run live", exact: true }).click();
+  await row(page, "live and broken").locator(".pill.succeeded").waitFor();
+  equal(again, [broken], "the key of what is sent again");
+  equal((await tasks(page, "live")).length, before + 2, "live tasks after a word");
+}
+
+// resent refuses a request that may have arrived before.
+async function resent(page) {
+  const before = (await tasks(page)).length;
+  const sent = keys(page);
+  await page.goto(address("text.chat"));
+  await unsent(page, "say it arrived", async (route) => {
+    await route.fetch();
+    await route.abort();
+  }, "can't be reached");
+  await page.route("**/tasks", (route) => route.fulfill(problem(429, "RATE_LIMITED")));
+  await page.reload();
+  await page.locator("[data-run]:enabled").waitFor();
+  await page.unroute("**/tasks");
+  await open(page, "say it arrived").getByRole("button", { name: "Send again" }).click();
+  await row(page, "say it arrived").locator(".pill.succeeded").waitFor();
+  equal([sent.length, new Set(sent).size], [3, 1], "requests and keys");
+  equal((await tasks(page)).length, before + 1, "tasks of a request that was refused the second time");
+}
+
 async function separate(page, context) {
   const link = async (member, role) => {
     await page.goto("/console/accounts");
@@ -377,6 +449,8 @@ await browse(async (first, context) => {
   await step("answers that are lost side by side", () => cutAbreast(page, "say two", ["text.chat", "text.chat.large"]));
   await step("one of them is lost", () => cutAbreast(page, "say one of two", ["text.chat.large"]));
   await step("a live run tells its price", () => live(page));
+  await step("a live request without a task waits for a word", () => waiting(page, context));
+  await step("a request that is refused the second time", () => resent(page));
   await step("each member has their own", () => separate(page, context));
   await step("without a store", () => without(page));
 });

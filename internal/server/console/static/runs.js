@@ -1,7 +1,7 @@
 // The runs that this browser remembers: one can be looked at, run again and changed, and the page goes on with those that a
 // page had begun which was left.
 
-import { all, bodyOf, changes, clear, gone, isOpen, kept, moved } from "./runs_kept.js";
+import { all, bodyOf, changes, clear, gone, isLost, kept, moved } from "./runs_kept.js";
 import { ask, price, showList, startList } from "./runs_list.js";
 import { choosePeers } from "./trial_compare.js";
 import { fillForm, form } from "./trial_form.js";
@@ -85,7 +85,7 @@ const isOfPage = ({ capability, mode }) => capability === page.capability && mod
 // askPrice asks before a live run, by what it costs at most.
 async function askPrice(run, item) {
   const answer = await fetch(`${form.dataset.api}${run.mode}/estimates`, {
-    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(run.request),
+    method: "POST", headers: { "Content-Type": "application/json" }, body: (await bodyOf(run)) ?? JSON.stringify(run.request),
   }).catch(() => null);
   const told = await answer?.json().catch(() => null);
   if (answer?.ok) ask(item.lastElementChild, `At most ${price(told.at_most.amount)}.`, "Run live", () => perform("again", run));
@@ -96,8 +96,10 @@ async function askPrice(run, item) {
 function open(run) {
   return busily(async () => {
     await fill(run);
-    if (run.task) await back(run);
-    else await answerOf(run);
+    if (run.task) return back(run);
+    showOnly([]);
+    reset();
+    return say("It isn't known whether this request became a task. Send it again: what was sent runs only once.", { focus: true });
   }, { instead: true });
 }
 
@@ -130,7 +132,7 @@ async function fill(run) {
 }
 
 // kin returns what goes on with a run that is kept. Its body is known where no file is missing.
-const kin = (run) => ({ ...run, body: run.request && run.missing.length === 0 ? JSON.stringify(run.request) : undefined, settled: true });
+const kin = (run) => ({ ...run, body: run.request && run.missing.length === 0 ? JSON.stringify(run.request) : undefined, sent: true, settled: true });
 
 async function back(run) {
   if (await goBack(kin(run))) return;
@@ -161,18 +163,18 @@ async function goOn(before) {
   return mine.some((one) => taken.includes(one.key) || goesOn(one)) ? show(mine.filter(({ task }) => task).reverse()) : undefined;
 }
 
-// takeUp sends those requests that no answer came to once more, each under its own key, so that it is one task. It returns
-// the keys of those that are tasks now.
+// takeUp sends those requests that no answer at all came to once more, each under its own key, so that it is one task. It
+// returns the keys of those that are tasks now.
 async function takeUp(runs) {
   const taken = [];
-  for (const run of runs.filter(isOpen)) {
+  for (const run of runs.filter(isLost)) {
     const body = await bodyOf(run);
     if (!body) continue;
-    const sent = { ...run, body };
-    const answer = await create(sent);
-    const told = await answer.json();
+    const again = { ...run, body, sent: true };
+    const answer = await create(again);
+    const told = await answer.json().catch(() => ({}));
     if (answer.ok) await moved(run, told);
-    else if (answer.status !== 401) await keepRefusal(sent, answer, told);
+    else await keepRefusal(again, answer, told);
     if (answer.ok || told.task_id) taken.push(run.key);
   }
   return taken;
@@ -181,9 +183,10 @@ async function takeUp(runs) {
 const patience = 5_000; // ms for a page that was just closed to let its runs go
 
 // adopt takes up the requests that a page has left which isn't there any more, and goes on with a run of such a page, unless
-// something is shown here. This tab's own requests, which weren't taken up if the service is away, wait for a word.
+// something is shown here. This tab's own requests, which weren't taken up if the service is away, wait for a word; so does
+// a live one of another page, which costs.
 async function adopt(before) {
-  for (const run of (await all()).filter(isOpen)) {
+  for (const run of (await all()).filter((one) => isLost(one) && one.mode !== "live")) {
     if (!before.includes(run.key) && !here.has(run.key) && (await isFree(run, patience))) await takeUp([run]).catch(() => []);
   }
   const run = (await all()).find((one) => goesOn(one) && isOfPage(one) && !here.has(one.key));

@@ -70,15 +70,20 @@ export const gone = ({ key }) => remember((store) => store.change(key, { state: 
 // refused forgets a run whose request became no task.
 export const refused = ({ key }) => remember((store) => store.remove(key));
 
+// answered keeps that an answer came to a request which doesn't say whether it became a task. Its sender decides what's next.
+export const answered = ({ key }) => remember((store) => store.change(key, { answered: true }));
+
 const takenUp = 3_600_000; // ms for which a request without an answer is sent again, under its own key
 
-// isOpen reports whether a run has no answer yet, and should have one.
-export const isOpen = ({ state, at }) => state === null && Date.now() - at < takenUp;
+const isOpen = ({ state, at }) => state === null && Date.now() - at < takenUp;
 
-// unanswered returns the open run of the same request, undefined without one.
+// isLost reports whether a run had no answer at all, and should have one.
+export const isLost = (run) => isOpen(run) && !run.answered;
+
+// unanswered returns of the same request the run that may have become a task or not, undefined without one.
 export async function unanswered(body, mode) {
   for (const { key, at, ...run } of await all()) {
-    if (isOpen({ at, ...run }) && run.mode === mode && (await bodyOf({ key })) === body) return { key, at };
+    if (isOpen({ at, ...run }) && run.mode === mode && (await bodyOf({ key })) === body) return { key, at, sent: true };
   }
   return undefined;
 }

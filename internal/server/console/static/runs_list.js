@@ -92,7 +92,8 @@ function rowOf(run, current, now, old) {
   const open = make("button", { type: "button", className: "open", id: `run-${run.key}`, textContent: words, title: words });
   open.dataset.act = "open";
   if (current) open.setAttribute("aria-current", "true");
-  const again = make("button", { type: "button", className: "button small", textContent: "Run again", hidden: !run.request || run.missing.length > 0 });
+  const again = make("button", { type: "button", className: "button small", textContent: run.state === null ? "Send again" : "Run again" });
+  again.hidden = run.state !== null && (!run.request || run.missing.length > 0);
   const tweak = make("button", { type: "button", className: "button small", textContent: "Tweak", hidden: !run.request });
   for (const [act, button] of Object.entries({ again, tweak })) {
     button.dataset.act = act;

@@ -4,7 +4,7 @@
 // ended() and lost(task); start(task) and end(task) may tell of it. again sends the same run once more.
 
 import { events } from "./events.js";
-import { moved, refused, sending } from "./runs_kept.js";
+import { answered, moved, refused, sending } from "./runs_kept.js";
 import { form } from "./trial_form.js";
 
 const fresh = () => crypto.randomUUID?.() ?? `trial-${Date.now()}-${Math.random()}`;
@@ -39,12 +39,15 @@ export const isFree = ({ key }, patience) => (navigator.locks
 export const send = (run, view) => held(run, async () => {
   await sending(run);
   const stop = stopper(run);
+  const before = run.sent;
+  run.sent = true;
   const answer = await create(run, { headers: streamed, signal: stop.signal });
-  if (answer.status === 401) return view.ended();
   if (answer.headers.get("Content-Type")?.startsWith("text/event-stream")) return follow(run, view, answer);
-  const problem = await answer.json();
-  run.settled = !problem.error?.retryable;
-  await keepRefusal(run, answer, problem);
+  const problem = await answer.json().catch(() => ({}));
+  await keepRefusal({ ...run, sent: before }, answer, problem);
+  if (!problem.task_id && answer.status < 500) run.sent = before;
+  if (answer.status === 401) return view.ended();
+  run.settled = Boolean(problem.error) && !problem.error.retryable;
   const again = againOf(run, view);
   return problem.task_id ? view.show({ id: problem.task_id }, { again }) : view.refused(problem, again);
 });
@@ -52,11 +55,12 @@ export const send = (run, view) => held(run, async () => {
 const againOf = (run, view) => (run.settled || !run.body ? undefined : () => send(run, view));
 
 // keepRefusal keeps of an error what is sure: that of a task that is there, or that the request became none. An error of the
-// server's own says neither.
+// server's own says neither; nor does the refusal of a request that was sent before, whose task may be there.
 export async function keepRefusal(run, answer, problem) {
   const { task_id: id, error } = problem;
   if (id) await moved(run, { id, state: "failed", error, finished_at: new Date().toISOString() });
-  else if (answer.status < 500) await refused(run);
+  else if (answer.status < 500 && !run.sent) await refused(run);
+  else await answered(run);
 }
 
 // resume follows the task of a run, and reports whether the task is still there.
