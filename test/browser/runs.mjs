@@ -400,7 +400,8 @@ async function separate(page, context) {
   await page.getByText("Your runs are listed here").waitFor();
   await runs(page, "say this is Bob's");
   await listed(page, ["say this is Bob's"], "another member's runs");
-  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.goto("/console/sessions");
+  await page.getByRole("button", { name: "Sign out here" }).click();
   await page.waitForURL("**/console/sign-in");
   await enter(ada);
   await list(page).first().waitFor();

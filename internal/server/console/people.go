@@ -70,7 +70,7 @@ func (c *Console) peopleView(x exchange, p operator.People) (people, error) {
 	if v.ID == x.visitor.Account.ID {
 		v.Self = x.visitor.Session.Member
 	}
-	v.Sessions = sessionList{Sessions: all, Current: x.visitor.Session.ID(), Members: true, Action: v.At + "/sessions/end"}
+	v.Sessions = sessionList{Sessions: all, Current: x.visitor.Session.ID(), Person: personOf(x.visitor), Members: true, Action: v.At + "/sessions/end"}
 	return v, err
 }
 

@@ -45,8 +45,10 @@ func (p page) Person() string {
 	if p.Visitor == nil {
 		return ""
 	}
-	return p.Visitor.Key(task.Test).ID
+	return personOf(*p.Visitor)
 }
+
+func personOf(v operator.Visitor) string { return v.Key(task.Test).ID }
 
 // Admin reports whether the visitor is an admin of an account.
 func (p page) Admin() bool { return p.Visitor != nil && p.Visitor.Session.Role == account.RoleAdmin }

@@ -10,6 +10,7 @@ import (
 type sessionList struct {
 	Sessions []api.Session
 	Current  string // the id of the visitor's own
+	Person   string // the visitor's, as in a page
 	Members  bool   // whose they are is shown
 	Action   string // below the root, which ends one
 }
@@ -22,7 +23,7 @@ func (c *Console) handleSessions(x exchange) error {
 	if err != nil {
 		return err
 	}
-	list := sessionList{Sessions: all, Current: x.visitor.Session.ID(), Action: "/sessions/end"}
+	list := sessionList{Sessions: all, Current: x.visitor.Session.ID(), Person: personOf(x.visitor), Action: "/sessions/end"}
 	return c.show(x, page{Name: "sessions", Section: "sessions", Title: "Sessions", Data: list})
 }
 

@@ -33,14 +33,15 @@ function poll(seconds) {
   setInterval(() => { if (!document.hidden) refresh().catch(() => {}); }, seconds * 1000);
 }
 
-// Signing out takes along what this browser keeps of the person, but waits for no browser that doesn't answer.
-const out = document.querySelector("form[data-person]");
-out?.addEventListener("submit", (event) => {
-  event.preventDefault();
-  const forgotten = import("./runs_store.js").then(({ forget }) => forget(out.dataset.person));
-  const enough = new Promise((resolve) => { setTimeout(resolve, 3000); });
-  Promise.race([forgotten, enough]).catch(() => {}).then(() => out.submit());
-});
+// forgetful forms sign out, which takes along what this browser keeps of the person, but waits for no browser that doesn't answer.
+function forgetful(out) {
+  out.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const forgotten = import("./runs_store.js").then(({ forget }) => forget(out.dataset.person));
+    const enough = new Promise((resolve) => { setTimeout(resolve, 3000); });
+    Promise.race([forgotten, enough]).catch(() => {}).then(() => out.submit());
+  });
+}
 
 // What was done is said once: not again where the page is read anew.
 const here = new URL(location.href);
@@ -51,6 +52,7 @@ if (here.searchParams.has("done")) {
 
 document.querySelector(".nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }); // in a narrow window
 document.querySelectorAll("[data-theme-toggle]").forEach(themeToggle);
+document.querySelectorAll("form[data-person]").forEach(forgetful);
 document.querySelectorAll("[data-copy]").forEach(copyButton);
 document.addEventListener("submit", (event) => { if (event.target.matches("[data-in-place]")) inPlace(event); });
 document.querySelectorAll("input[list]").forEach(completeLast);
