@@ -67,15 +67,16 @@ await browse(async (page) => {
     await tabTo(page, cursor, "the chart's cursor");
     await page.keyboard.press("End");
     const last = await cursor.getAttribute("aria-valuetext");
-    assert(last.includes("7 Succeeded, 0 Failed, 0 Canceled"), `the last hour is ${last}`);
+    assert(/ \d Succeeded, 0 Failed, 0 Canceled/.test(last), `the last hour is ${last}`);
     await judge(page, "a chart with its values");
-    await page.keyboard.press("ArrowLeft");
+    for (const key of ["ArrowLeft", "ArrowLeft", "ArrowLeft"]) await page.keyboard.press(key); // the hour may turn in the meantime
     assert((await cursor.getAttribute("aria-valuetext")).includes("not counted"), "an hour before the start is counted");
     await page.keyboard.press("Escape");
     equal(await page.locator(".chart-tip").count(), 0, "values after Escape");
     const table = page.getByRole("table", { name: "Tasks that ended" });
     await page.locator("summary", { hasText: "As a table" }).first().click();
-    equal(await table.locator("tbody tr").last().locator("td").allInnerTexts(), ["7", "0", "0"], "the table's last hour");
+    const counted = (await table.locator("tbody tr").evaluateAll((all) => all.slice(-2).map((row) => [...row.querySelectorAll("td")].map((cell) => Number(cell.innerText) || 0))));
+    equal(counted[0].map((n, i) => n + counted[1][i]), [7, 0, 0], "the table's last two hours");
   });
 
   await step("the pages", async () => {

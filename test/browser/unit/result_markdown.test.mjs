@@ -87,11 +87,14 @@ const hostile = {
 test("a hostile text is read in time that grows as it does", () => {
   for (const [name, piece] of Object.entries(hostile)) {
     const size = ["stars", "brackets"].includes(name) ? 1_000_000 : 200_000;
-    const time = (bytes) => {
-      const text = piece.repeat(bytes / piece.length);
+    const once = (text) => {
       const began = performance.now();
       parse(text);
       return performance.now() - began;
+    };
+    const time = (bytes) => {
+      const text = piece.repeat(bytes / piece.length);
+      return Math.min(once(text), once(text), once(text)); // the machine may do something else in one of them
     };
     time(size / 32); // so that it is compiled
     const [small, large] = [Math.max(time(size / 8), 20), time(size)];
