@@ -32,7 +32,7 @@ await browse(async (page) => {
   page.refusals(400);
   await page.goto(told.link);
   await page.getByRole("heading", { level: 1 }).waitFor();
-  const admin = await step("an operator makes an admin and suspends the account", async () => {
+  const admin = await step("an operator makes an admin, suspends the account and resumes it", async () => {
     await page.goto("/console/accounts");
     await page.getByRole("link", { name: "Field Notes" }).click();
     await look(page, "account");
@@ -41,13 +41,15 @@ await browse(async (page) => {
     await page.getByRole("button", { name: "Suspend" }).click();
     await page.getByRole("button", { name: "Suspend Field Notes" }).click();
     await page.getByText("The account is suspended").waitFor();
+    await look(page, "account-suspended");
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.getByRole("status").filter({ hasText: "It is resumed." }).waitFor();
     return made;
   });
   await step("the admin's pages", async () => {
     await page.goto("/console/sessions");
     await look(page, "sessions");
     await page.goto(admin);
-    await page.getByText("This account is suspended").waitFor();
     await page.getByRole("link", { name: "People" }).click();
     await link(page, "Alan Turing", "member");
     await page.getByRole("link", { name: "Done" }).click();
