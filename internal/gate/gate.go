@@ -105,13 +105,18 @@ func (g *Gate) Authenticate(ctx context.Context, header string) (*Caller, error)
 	default:
 		err = mustBeActive(caller.Account)
 	}
-	if errors.Is(err, errInvalidKey) {
-		return nil, fault.New(fault.Unauthenticated, "a valid API key is required: Authorization: Bearer <API_KEY>")
-	}
 	if err != nil {
-		return nil, err
+		return nil, refusalOfKey(err)
 	}
 	return caller, nil
+}
+
+// refusalOfKey has the words of API keys' entrance for errInvalidKey.
+func refusalOfKey(err error) error {
+	if errors.Is(err, errInvalidKey) {
+		return fault.New(fault.Unauthenticated, "a valid API key is required: Authorization: Bearer <API_KEY>")
+	}
+	return err
 }
 
 // AuthenticateOperator returns whose operator key the given Authorization header holds. The Caller has no account: an

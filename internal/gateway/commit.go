@@ -27,8 +27,7 @@ type committed struct {
 // recorded: the outcome is found out in the background then, because a task that was leased waits for its worker.
 func (g *Gateway) commit(ctx context.Context, o *order, streams bool) (committed, error) {
 	if !g.enter() {
-		g.health.Keep(o.choices, "", "")
-		o.dropInput(ctx, g)
+		g.discard(ctx, o)
 		return committed{}, errStopping
 	}
 	defer g.workers.Done()
@@ -46,6 +45,12 @@ func (g *Gateway) commit(ctx context.Context, o *order, streams bool) (committed
 		return committed{}, err
 	}
 	return g.settle(ctx, o, created, err, streams, again)
+}
+
+// discard gives up an order whose task isn't recorded.
+func (g *Gateway) discard(ctx context.Context, o *order) {
+	g.health.Keep(o.choices, "", "")
+	o.dropInput(ctx, g)
 }
 
 // createAgain makes the call whose answer was lost again until the engine answers, which is ErrUnknown if it doesn't

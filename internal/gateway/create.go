@@ -156,8 +156,12 @@ func notFound() *fault.Error {
 	return fault.Invalid("capability", "names no capability that is callable with this key")
 }
 
-// accept makes the one durable commit and, for a synchronous capability, begins the work.
+// accept judges the account once more, for the body may have taken long to arrive, makes the one durable commit and, for a synchronous capability, begins the work.
 func (g *Gateway) accept(ctx context.Context, c gate.Caller, o *order, s *Submission) (Accepted, error) {
+	if err := g.gate.StillOpen(ctx, c); err != nil {
+		g.discard(ctx, o)
+		return Accepted{}, err
+	}
 	created, err := g.commit(ctx, o, s.Stream)
 	s.release()
 	switch {
