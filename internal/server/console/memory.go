@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"strconv"
 	"strings"
 	"sync"
@@ -74,7 +75,7 @@ func (c *Console) handleMemoryChange(x exchange) error {
 	if err := c.operator.Member(x.visitor).KeepInputs(x.r.Context(), days); err != nil {
 		return err
 	}
-	c.log.InfoContext(x.r.Context(), "keeping of requests changed", "account_id", x.visitor.Account.ID, "days", days)
+	c.logChange(x, "keeping of requests changed", slog.String("account_id", x.visitor.Account.ID), slog.Int("days", days))
 	c.goTo(x, x.r, "/memory?done=kept")
 	return nil
 }

@@ -160,6 +160,9 @@ func TestMemoryForm(t *testing.T) {
 	if b.post("/memory", url.Values{"keep_inputs_days": {"1"}, "sure": {"yes"}}); days() != 1 {
 		t.Errorf("%d days", days())
 	}
+	if log := w.log.String(); !strings.Contains(log, `"days":1,"by":"`) {
+		t.Error("the log doesn't say who changed it")
+	}
 	for _, wrong := range []string{"", "-1", "31", "x", "1e1"} {
 		if got := b.post("/memory", url.Values{"keep_inputs_days": {wrong}, "sure": {"yes"}}); got.StatusCode != http.StatusBadRequest || days() != 1 {
 			t.Errorf("%q: %d, %d days", wrong, got.StatusCode, days())
