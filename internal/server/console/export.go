@@ -99,23 +99,33 @@ func (s *sheet) csv() error {
 	return w.Error()
 }
 
-// csvCell writes a cell. A text that a spreadsheet would take for a formula begins with a quote sign.
+// plain returns a text with an apostrophe before each sign that would begin a formula: at its start, and after what some
+// spreadsheets take for the end of a cell.
+func plain(text string) string {
+	var b strings.Builder
+	for i := range len(text) {
+		if strings.IndexByte("=+-@\t\r", text[i]) >= 0 && (i == 0 || strings.IndexByte(";,\t\r\n", text[i-1]) >= 0) {
+			b.WriteByte('\'')
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}
+
+// csvCell writes a cell. Whatever a spreadsheet would take for the begin of a formula has an apostrophe before it.
 func csvCell(cell any) string {
 	switch cell := cell.(type) {
 	case nil:
 		return ""
 	case string:
-		if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
-			return "'" + cell
-		}
-		return cell
+		return plain(cell)
 	case int64:
 		return strconv.FormatInt(cell, 10)
 	case time.Time:
 		return cell.UTC().Format(time.RFC3339Nano)
 	case task.Metadata:
 		text, _ := json.Marshal(cell) // texts alone
-		return string(text)
+		return plain(string(text))
 	default:
 		panic(fmt.Sprintf("console: a cell of type %T", cell))
 	}
