@@ -246,7 +246,10 @@ func TestState(t *testing.T) {
 			t.Errorf("a changed state opens: %v", states)
 		}
 		other := w.caller
-		other.Account.ID = "acct_other"
+		other.Account.ID, other.Account.Name = "acct_other", "other"
+		if err := w.store.PutAccount(w.t.Context(), other.Account); err != nil {
+			t.Fatal(err)
+		}
 		if states := ask("another-account", out.State, other); len(states) > 0 {
 			t.Errorf("another account's state opens: %v", states)
 		}
