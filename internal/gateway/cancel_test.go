@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -13,6 +14,8 @@ import (
 	"unitask/internal/fault"
 	"unitask/internal/gateway"
 	"unitask/internal/routing"
+	"unitask/internal/store"
+	"unitask/internal/store/memstore"
 	"unitask/internal/supplier"
 	"unitask/internal/task"
 )
@@ -339,4 +342,52 @@ func TestSupplierSpendBoundsWhatIsLost(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestCancelQueued: a task that waits is canceled and its stored input erased, also if the first answer of the store is
+// lost; one that has begun is left alone.
+func TestCancelQueued(t *testing.T) {
+	eitherWay(t, func(t *testing.T, made bool) {
+		w := newWorld(t, []routing.Route{route("image.generate", "a", 1, &script{submitFn: painted(t)})})
+		l := &loses{made: made, left: 1}
+		w.engine = cancelLoser{w.store, l}
+		w.start()
+		w.stop() // no worker takes the tasks
+		input := task.NewID(task.PrefixInput, time.Now())
+		if _, err := w.artifacts.Put(t.Context(), artifact.PutRequest{
+			ID: input, Owner: "x", Body: strings.NewReader("{}"), ContentType: "application/json", Limit: 2, ExpiresAt: time.Now().Add(time.Hour),
+			Source: artifact.FromCaller("input"),
+		}); err != nil {
+			t.Fatal(err)
+		}
+		waits, err := w.store.CreateTask(t.Context(), store.NewTask{
+			ID: task.NewID(task.PrefixTask, time.Now()), Scope: w.caller.Scope(), Capability: "image.generate", InputRef: input,
+			IdempotencyHash: account.HashSecret("waits"), Price: task.Price{Unit: task.PerImage}, Deadline: time.Hour,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := w.leave("image.generate", `{"prompt":"a fox"}`).Task.ID
+		for id, want := range map[string]bool{waits.Task.ID: true, began: false, task.NewID(task.PrefixTask, time.Now()): false} {
+			if got, err := w.g.CancelQueued(t.Context(), w.caller.Scope(), id); got != want || err != nil {
+				t.Errorf("canceled: %v %v, want %v", got, err, want)
+			}
+		}
+		if got := w.get(waits.Task.ID); got.State != task.Canceled || len(w.inputs()) != 0 {
+			t.Errorf("the task is %s, inputs %v", got.State, w.inputs())
+		}
+		if got := w.get(began); got.State != task.Running || got.CancelRequested {
+			t.Errorf("the task that began: %s, to be canceled: %v", got.State, got.CancelRequested)
+		}
+	})
+}
+
+// cancelLoser loses answers to cancellations.
+type cancelLoser struct {
+	*memstore.DB
+	l *loses
+}
+
+func (c cancelLoser) RequestCancel(ctx context.Context, s task.Scope, id string) (task.Task, error) {
+	return lost(c.l, func() (task.Task, error) { return c.DB.RequestCancel(ctx, s, id) })
 }

@@ -153,19 +153,41 @@ func (g *Gateway) Cancel(ctx context.Context, c gate.Caller, id string) (task.Ta
 	if err != nil || t.State.Terminal() {
 		return t, err
 	}
-	before := t
-	t, err = g.store.RequestCancel(ctx, c.Scope(), id)
+	t, err = g.requestCancel(ctx, t)
+	if err != nil || t.State == task.Canceled {
+		return t, err
+	}
+	return g.awaitEnd(ctx, t, cancelWait)
+}
+
+// CancelQueued cancels a task that waits, without waiting for a worker that has just claimed it, and reports whether it
+// did: one that has begun, or is gone, is left alone.
+func (g *Gateway) CancelQueued(ctx context.Context, s task.Scope, id string) (bool, error) {
+	t, err := g.store.GetTask(ctx, s, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil || t.State != task.Queued {
+		return false, storeFault(err)
+	}
+	_, err = g.requestCancel(ctx, t)
+	return err == nil, err
+}
+
+// requestCancel cancels a task or has its worker stop.
+func (g *Gateway) requestCancel(ctx context.Context, before task.Task) (task.Task, error) {
+	t, err := g.store.RequestCancel(ctx, before.Scope, before.ID)
 	if errors.Is(err, store.ErrUnknown) {
-		t, err = g.store.RequestCancel(ctx, c.Scope(), id)
+		t, err = g.store.RequestCancel(ctx, before.Scope, before.ID)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return t, storeFault(err)
-	}
-	if t.State == task.Canceled {
+	case t.State == task.Canceled:
 		g.observe(&before, &t)
 		g.eraseInputs(ctx, before)
-		return t, nil
+	default:
+		g.interrupt(t.ID)
 	}
-	g.interrupt(id)
-	return g.awaitEnd(ctx, t, cancelWait)
+	return t, nil
 }

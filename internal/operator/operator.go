@@ -51,6 +51,8 @@ type Operator struct {
 	// server.
 	PausesFunc func(ctx context.Context) error
 	ResetFunc  func(supplier string)
+	// CancelFunc cancels a task that waits and reports whether it did; nil without a running server.
+	CancelFunc func(ctx context.Context, s task.Scope, id string) (bool, error)
 	// Hours is the counts of this node by the hour; nil without a running server.
 	Hours *hours.Counter
 	// Tail remembers the latest requests and ends of tasks of this node; nil without a running server.

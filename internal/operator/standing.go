@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"unitask/internal/account"
 	"unitask/internal/api"
@@ -57,6 +58,20 @@ func (o *Operator) CloseAccount(ctx context.Context, which string, req api.Accou
 	if err != nil {
 		return api.AccountClosed{}, err
 	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), closePatience) // whoever asked may leave
+	defer stop()
+	out, err := o.endAll(ctx, a)
+	if err != nil {
+		err = fault.Wrap(fault.CodeOf(err), err, "the account is closed, but not all that it has was ended: close it again")
+	}
+	return out, err
+}
+
+// closePatience bounds how long a closing goes on after its first commit.
+const closePatience = 5 * time.Minute
+
+// endAll ends what a closed account has.
+func (o *Operator) endAll(ctx context.Context, a account.Account) (api.AccountClosed, error) {
 	out := api.AccountClosed{Account: accountOf(a)}
 	ended, err := o.endSessions(ctx, a, anySession)
 	if err != nil {
@@ -101,8 +116,9 @@ func (o *Operator) revokeAll(ctx context.Context, a account.Account) (n int, _ e
 // canceledAtOnce is how many tasks are canceled at the same time: engines put such commits together.
 const canceledAtOnce = 16
 
-// cancelQueued cancels the tasks of an account that wait and returns their number.
-func (o *Operator) cancelQueued(ctx context.Context, a account.Account) (n int, _ error) {
+// cancelQueued cancels the tasks of an account that wait and returns their number, and the first error: the others are
+// canceled all the same.
+func (o *Operator) cancelQueued(ctx context.Context, a account.Account) (n int, first error) {
 	if o.Tasks == nil {
 		return 0, nil
 	}
@@ -110,37 +126,56 @@ func (o *Operator) cancelQueued(ctx context.Context, a account.Account) (n int, 
 		q := store.ListQuery{Scope: task.Scope{Account: a.ID, Mode: mode}, State: task.Queued, Limit: store.MaxPage}
 		for {
 			page, err := o.Tasks.ListTasks(ctx, q)
-			if err == nil {
-				err = o.cancelAll(ctx, page.Tasks)
-			}
 			if err != nil {
-				return n, err
+				return n, errors.Join(first, err)
 			}
-			n += len(page.Tasks)
+			canceled, err := o.cancelAll(ctx, page.Tasks)
+			if n += canceled; first == nil {
+				first = err
+			}
 			if q.Cursor = page.Next; q.Cursor == "" {
 				break
 			}
 		}
 	}
-	return n, nil
+	return n, first
 }
 
-func (o *Operator) cancelAll(ctx context.Context, tasks []task.Task) error {
-	errs := make([]error, len(tasks))
+// cancelAll cancels tasks that wait and returns their number and an error of one that wasn't.
+func (o *Operator) cancelAll(ctx context.Context, tasks []task.Task) (n int, _ error) {
+	done, errs := make([]bool, len(tasks)), make([]error, len(tasks))
 	free := make(chan struct{}, canceledAtOnce)
 	var wg sync.WaitGroup
 	for i, t := range tasks {
 		free <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-free }()
-			_, err := o.Tasks.RequestCancel(ctx, t.Scope, t.ID)
-			if !errors.Is(err, store.ErrNotFound) { // it ended and was swept meanwhile
-				errs[i] = err
-			}
+			done[i], errs[i] = o.cancel(ctx, t)
 		})
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	var failed error
+	for i, err := range errs {
+		if done[i] {
+			n++
+		}
+		if err != nil {
+			failed = err
+		}
+	}
+	return n, failed
+}
+
+// cancel cancels a task that waits; one that ended and was swept meanwhile is none.
+func (o *Operator) cancel(ctx context.Context, t task.Task) (bool, error) {
+	if o.CancelFunc != nil {
+		return o.CancelFunc(ctx, t.Scope, t.ID)
+	}
+	_, err := o.Tasks.RequestCancel(ctx, t.Scope, t.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func closedAccount() error {

@@ -1,7 +1,9 @@
 package operator_test
 
 import (
+	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -162,5 +164,35 @@ func TestNamesOfNewAccounts(t *testing.T) {
 	}
 	if all := fixture.Must(o.ListAccounts(t.Context()))(t); len(all) > 0 {
 		t.Errorf("made %+v", all)
+	}
+}
+
+// TestClosingGoesOn: a closing cancels by the server if one runs, goes on after a task that can't be canceled and without
+// whoever asked for it, says that it must be done again, and is whole then.
+func TestClosingGoesOn(t *testing.T) {
+	o := newTestOperator(t)
+	fixture.Must(o.CreateAccount(t.Context(), api.AccountCreate{Name: "shop"}))(t)
+	shop := fixture.Must(o.GetAccount(t.Context(), "shop"))(t)
+	const waiting = store.MaxPage + 10
+	for range waiting {
+		o.queued(shop.ID)
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	var calls atomic.Int64
+	o.CancelFunc = func(ctx context.Context, s task.Scope, id string) (bool, error) {
+		leave()
+		if calls.Add(1) <= 3 {
+			return false, store.ErrUnknown
+		}
+		_, err := o.db.RequestCancel(ctx, s, id)
+		return err == nil, err
+	}
+	done, err := o.CloseAccount(ctx, "shop", api.AccountClose{Name: "shop"})
+	if err == nil || !strings.Contains(fault.From(err).Message, "close it again") || done.Tasks != waiting-3 {
+		t.Fatalf("closed with lost answers: %d tasks, %v", done.Tasks, err)
+	}
+	done = fixture.Must(o.CloseAccount(t.Context(), "shop", api.AccountClose{Name: "shop"}))(t)
+	if done.Tasks != 3 || calls.Load() != waiting+3 {
+		t.Errorf("closed again: %d tasks, %d calls in all", done.Tasks, calls.Load())
 	}
 }
