@@ -120,6 +120,6 @@ func (s *Session) settle(sub *submit.Submission, done api.Task, err error, show 
 	case sub.Open(err):
 		return &OpenError{sub.SettleAlone(err)}
 	}
-	why := s.failure(done, err)
-	return errors.Join(sub.SettleAlone(err), s.Talk.Fail(why))
+	failed := s.Talk.Fail(s.failure(done, err)) // first: an open turn without an entry would be sent again
+	return errors.Join(sub.SettleAlone(err), failed)
 }
