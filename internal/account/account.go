@@ -58,7 +58,7 @@ type Member struct {
 	Name     string    `json:"name"`
 	Role     Role      `json:"role"`
 	JoinedAt time.Time `json:"joined_at"`
-	RoleAt   time.Time `json:"role_at,omitzero"` // of the last change of the role
+	RoleAt   time.Time `json:"role_at,omitzero"` // of the last change of the role, or closing of the account
 }
 
 // since returns the time before which no link and no session of the member counts.
@@ -110,6 +110,24 @@ func (a Account) WithMember(m Member) Account {
 		return a
 	}
 	a.Members = append(a.Members, m)
+	return a
+}
+
+// closeSkew is how much the clocks of nodes that make links may differ.
+const closeSkew = time.Minute
+
+// Closing returns the account that is closed from now on, unless it is already. All links and sessions of its members
+// end, whatever node made them, and don't come back once it is resumed.
+func (a Account) Closing(now time.Time) Account {
+	a.Members = slices.Clone(a.Members)
+	for i, m := range a.Members {
+		if since := now.Add(closeSkew); since.After(m.since()) {
+			a.Members[i].RoleAt = since
+		}
+	}
+	if a.SuspendedAt = nil; a.ClosedAt == nil {
+		a.ClosedAt = &now
+	}
 	return a
 }
 

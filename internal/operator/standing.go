@@ -50,9 +50,7 @@ func (o *Operator) CloseAccount(ctx context.Context, which string, req api.Accou
 		if req.Name != a.Name {
 			return fault.Invalid("name", "must be the account's name, to be sure that it is meant")
 		}
-		if a.SuspendedAt = nil; a.ClosedAt == nil {
-			a.ClosedAt = &now
-		}
+		*a = a.Closing(now)
 		return nil
 	})
 	if err != nil {

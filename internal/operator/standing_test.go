@@ -167,6 +167,25 @@ func TestNamesOfNewAccounts(t *testing.T) {
 	}
 }
 
+// TestOldLinksStayClosed: a link from before a closing opens no session once the account is resumed, nor does a role that
+// is given again make it one; a new link does.
+func TestOldLinksStayClosed(t *testing.T) {
+	o := newTestOperator(t)
+	ctx := t.Context()
+	fixture.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t)
+	o.signedIn("shop", "ann", "admin")
+	old := []string{o.invited("shop", "ann", "admin"), o.invited("shop", "bob", ""), o.invited("shop", "ann", "admin")}
+	fixture.Must(o.CloseAccount(ctx, "shop", api.AccountClose{Name: "shop"}))(t)
+	fixture.Must(o.ResumeAccount(ctx, "shop"))(t)
+	for i, link := range old[:2] {
+		_, _, err := o.SignIn(ctx, link, "")
+		wantCode(t, "an old link after the account is resumed", err, fault.Unauthenticated)
+		o.signedIn("shop", []string{"ann", "bob"}[i], []string{"admin", ""}[i])
+	}
+	_, _, err := o.SignIn(ctx, old[2], "")
+	wantCode(t, "an old link after a new one", err, fault.Unauthenticated)
+}
+
 // TestClosingGoesOn: a closing cancels by the server if one runs, goes on after a task that can't be canceled and without
 // whoever asked for it, says that it must be done again, and is whole then.
 func TestClosingGoesOn(t *testing.T) {

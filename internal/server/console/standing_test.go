@@ -75,9 +75,10 @@ func TestAccountStates(t *testing.T) {
 	if ann.signedIn() || w.call(key).StatusCode != http.StatusUnauthorized {
 		t.Error("a closed account is still open")
 	}
-	if got := root.get(at); got.StatusCode != http.StatusOK || !strings.Contains(got.body, "Its keys stay revoked") {
+	if got := root.get(at); got.StatusCode != http.StatusOK || !strings.Contains(got.body, "Its keys stay revoked") || !strings.Contains(got.body, "Close again") {
 		t.Errorf("the page of a closed account: %d", got.StatusCode)
 	}
+	step("/close", url.Values{"close_name": {"acme2"}})
 	for _, line := range []string{"account renamed", "account suspended", "account resumed", "account closed"} {
 		if !strings.Contains(w.log.String(), `"msg":"`+line+`"`) {
 			t.Errorf("the log lacks %q", line)
