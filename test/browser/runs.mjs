@@ -247,10 +247,13 @@ async function cutAbreast(page, prompt, lost) {
   const before = (await tasks(page)).length;
   const sent = keys(page);
   await page.goto(address("text.chat"));
+  let aborted = 0;
   await page.route("**/tasks", async (route) => {
     if (!lost.includes(route.request().postDataJSON().capability)) return route.continue();
     await route.fetch();
-    return route.abort();
+    await route.abort();
+    aborted++;
+    return undefined;
   });
   await page.locator("[data-run]:enabled").waitFor();
   await page.getByRole("checkbox", { name: /large model/ }).check();
@@ -258,7 +261,7 @@ async function cutAbreast(page, prompt, lost) {
   const button = page.getByRole("button", { name: "Run 2 side by side" });
   await button.click();
   await page.locator("[data-problem]").filter({ hasText: "can't be reached" }).waitFor();
-  while ((await row(page, prompt).locator(".pill.succeeded").count()) < 2 - lost.length) await page.waitForTimeout(20);
+  while ((await row(page, prompt).locator(".pill.succeeded").count()) < 2 - lost.length || aborted < lost.length) await page.waitForTimeout(20);
   await page.unroute("**/tasks");
   await button.click();
   while ((await page.locator("#compare .column .pill.succeeded").count()) < 2) await page.waitForTimeout(20);
