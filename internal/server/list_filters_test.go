@@ -19,11 +19,15 @@ func TestListFilters(t *testing.T) {
 	db := fixture.Must(boltstore.Open(boltstore.Config{Path: t.TempDir() + "/db"}))(t)
 	t.Cleanup(func() { _ = db.Close() })
 	w := newWorld(t, options{engine: db})
+	later := func(than string) { // ids and times are told apart by the millisecond
+		for ; !task.IDTime(task.NewID(task.PrefixTask, time.Now())).After(task.IDTime(than)); time.Sleep(time.Millisecond) {
+		}
+	}
 	a := w.post("filtered-by-a", chat("hello")).task(t)
+	later(a.ID)
 	w.post("filtered-by-b", chat("@fail:INVALID_REQUEST"))
 	b := decode[api.TaskList](t, w.do(request{path: api.PathTasks, key: w.test})).Data[0]
-	for ; !task.IDTime(task.NewID(task.PrefixTask, time.Now())).After(task.IDTime(b.ID)); time.Sleep(time.Millisecond) {
-	}
+	later(b.ID)
 	c := w.post("filtered-by-c", chat("hello again")).task(t)
 	names := map[string]string{a.ID: "a", b.ID: "b", c.ID: "c"}
 	at := func(one api.Task) string { return url.QueryEscape(task.IDTime(one.ID).Format(time.RFC3339Nano)) }

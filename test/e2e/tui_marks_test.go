@@ -78,7 +78,7 @@ func TestDashboardTalk(t *testing.T) {
 	p.shows("▸ What is 1+1?")
 	p.keys("Enter")
 	p.shows("› text.chat", "1+1 = 2", "1 task, $")
-	p.keys("What is 5+7? @slow:3s", "Enter")
+	p.keys("What is 5+7? @slow:20s", "Enter")
 	p.shows("waiting")
 	h.oneRuns()
 	victim, err := strconv.Atoi(strings.TrimSpace(read(t, pid)))
@@ -112,7 +112,7 @@ func TestDashboardTalk(t *testing.T) {
 		t.Errorf("%d tasks, want one for each of the four messages", got)
 	}
 	h.must("chat", "continue", "What is 8+8?")
-	const want = "What is 1+1?|1+1 = 2|What is 5+7? @slow:3s|5+7 = 12|upper two\nlines|TWO\nLINES|What is 8+8?|8+8 = 16\n"
+	const want = "What is 1+1?|1+1 = 2|What is 5+7? @slow:20s|5+7 = 12|upper two\nlines|TWO\nLINES|What is 8+8?|8+8 = 16\n"
 	if got := h.must("chat", "show", "--jq", `[.messages[].text] | join("|")`); got != want {
 		t.Errorf("the conversation is %q, want %q", got, want)
 	}
