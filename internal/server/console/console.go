@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"unitask/internal/artifact"
@@ -50,6 +51,7 @@ type Console struct {
 	files     files
 	once      once
 	exports   chan struct{} // holds an element for each that is being written
+	exporting sync.Map      // of true, by the id of the account that one is written for
 	mux       *http.ServeMux
 }
 

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -19,8 +20,12 @@ import (
 	"unitask/internal/task"
 )
 
-// mostExports bounds the exports that are written at once: each keeps the store busy.
-const mostExports = 4
+// mostExports bounds the exports that are written at once: each keeps the store busy. An account has one of them, and
+// none longer than exportTime, so that a slow reader doesn't keep the place from others.
+const (
+	mostExports = 4
+	exportTime  = 15 * time.Minute
+)
 
 // sheet is a table that is written while it is read.
 type sheet struct {
@@ -44,12 +49,18 @@ func (c *Console) export(x exchange, s sheet) error {
 	default:
 		return fault.New(fault.RateLimitExceeded, "other exports are being written: try again in a moment")
 	}
+	if _, busy := c.exporting.LoadOrStore(x.visitor.Account.ID, true); busy {
+		return fault.New(fault.RateLimitExceeded, "another export of your account is being written: try again in a moment")
+	}
+	defer c.exporting.Delete(x.visitor.Account.ID)
+	ctx, cancel := context.WithTimeout(x.r.Context(), exportTime) // looked at between rows: each write has a bound of its own
+	defer cancel()
 	s.ResponseWriter = x
 	rows := s.rows
 	s.rows = func(write func(...any) error) error {
 		return rows(func(cells ...any) error {
-			if err := x.r.Context().Err(); err != nil {
-				return err // the browser has left
+			if err := ctx.Err(); err != nil {
+				return err // the browser has left, or took too long
 			}
 			return write(cells...)
 		})

@@ -266,12 +266,16 @@ func TestCSVCell(t *testing.T) {
 // leaving is a browser that goes away in the middle of an answer.
 type leaving struct {
 	*httptest.ResponseRecorder
-	leave  func()
-	writes int
+	leave     func()
+	writes    int
+	meanwhile func()
 }
 
 func (l *leaving) Write(b []byte) (int, error) {
 	l.writes++
+	if l.meanwhile != nil {
+		l.meanwhile()
+	}
 	l.leave()
 	return l.ResponseRecorder.Write(b)
 }
@@ -286,7 +290,16 @@ func TestExportStops(t *testing.T) {
 	r.AddCookie(&http.Cookie{Name: "unitask_session", Value: b.session()})
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	rec := &leaving{httptest.NewRecorder(), cancel, 0}
+	rec := &leaving{httptest.NewRecorder(), cancel, 0, func() { // another export of the account, while this one is written
+		if got := record(pages, r.Clone(t.Context())); got.Code != http.StatusTooManyRequests {
+			t.Errorf("a second export: %d", got.Code)
+		}
+	}}
+	defer func() {
+		if got := record(pages, r.Clone(t.Context())); got.Code != http.StatusOK {
+			t.Errorf("an export after it: %d", got.Code)
+		}
+	}()
 	defer func() {
 		if caught := recover(); caught != http.ErrAbortHandler || rec.writes != 1 { //nolint:errorlint // as net/http compares it
 			t.Errorf("ended by %v after %d writes", caught, rec.writes)
