@@ -35,9 +35,8 @@ func (h *Health) Reset(route string) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.applyLocked(event{What: reset, Route: route}, h.now(), 0) {
-		h.tellLocked(event{What: reset, Route: route}, h.now())
-	}
+	h.applyLocked(event{What: reset, Route: route}, h.now(), 0)
+	h.tellLocked(event{What: reset, Route: route}, h.now()) // a route that is well here may be left alone elsewhere
 }
 
 // resetLocked applies a reset, and reports whether there was anything to forget.

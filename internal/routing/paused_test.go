@@ -62,3 +62,15 @@ func TestReset(t *testing.T) {
 		t.Errorf("a node that starts later thinks: %s", state.Reason)
 	}
 }
+
+// TestResetOfAnother: a node that knows of no failure passes the reset on to the one that leaves the route alone.
+func TestResetOfAnother(t *testing.T) {
+	n := newNodes(t, 2, tokens("a", 1, 1), tokens("b", 2, 2))
+	n.all[1].PauseHere("a/m", 5*time.Minute, fault.ProviderUnavailable, needsOperator)
+	n.pass(bound)
+	n.wantAsks("before, at the node of the reset", 0, "acct_1", "a")
+	n.wantAsks("before, at the other", 1, "acct_1", "b")
+	n.all[0].Reset("a/m")
+	n.pass(bound)
+	n.wantAsks("after", 1, "acct_1", "a")
+}
