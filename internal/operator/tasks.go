@@ -30,8 +30,34 @@ func (o *Operator) ListTasks(ctx context.Context, q store.ListQuery) (tasks []ap
 	return tasks, found.Next, err
 }
 
+// KeyName names a key, or a member's stand-in for one, and its account.
+type KeyName struct{ Name, Account string }
+
 // KeyNames returns the names of all keys, and of members in the console, by the ids that their tasks have.
-func (o *Operator) KeyNames(ctx context.Context) (map[string]string, error) { return o.keyNames(ctx) }
+func (o *Operator) KeyNames(ctx context.Context) (map[string]KeyName, error) {
+	keys, err := o.Store.ListKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	accounts, err := o.Store.ListAccounts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names, owners := make(map[string]KeyName, len(keys)), make(map[string]string, len(accounts))
+	for _, a := range accounts {
+		owners[a.ID] = a.Name
+		for _, m := range a.Members {
+			for _, mode := range []task.Mode{task.Live, task.Test} {
+				names[MemberKey(a.ID, m.Name, mode)] = KeyName{m.Name + " in the console", a.Name}
+			}
+		}
+	}
+	for _, k := range keys {
+		names[k.ID] = KeyName{k.Name, owners[k.Account]}
+	}
+	names[api.BySession] = KeyName{Name: "the local client, and members who left"}
+	return names, nil
+}
 
 // SumsQuery selects sums of usage; empty members select all.
 type SumsQuery struct {

@@ -179,23 +179,12 @@ func (o *Operator) groupNames(ctx context.Context, by string) (map[string]string
 	}
 }
 
-// keyNames returns the names of keys, and of their stand-ins, by their ids.
+// keyNames is KeyNames without the accounts.
 func (o *Operator) keyNames(ctx context.Context) (map[string]string, error) {
-	names := map[string]string{api.BySession: "the local client, and members who left"}
-	keys, err := o.Store.ListKeys(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, k := range keys {
-		names[k.ID] = k.Name
-	}
-	accounts, err := o.Store.ListAccounts(ctx)
-	for _, a := range accounts {
-		for _, m := range a.Members {
-			for _, mode := range []task.Mode{task.Live, task.Test} {
-				names[MemberKey(a.ID, m.Name, mode)] = m.Name + " in the console"
-			}
-		}
+	all, err := o.KeyNames(ctx)
+	names := make(map[string]string, len(all))
+	for id, k := range all {
+		names[id] = k.Name
 	}
 	return names, err
 }

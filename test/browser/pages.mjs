@@ -102,7 +102,7 @@ async function polling(page) {
 async function once(page) {
   const keys = async () => {
     await page.goto("/console/keys");
-    return page.locator("#keys tr").count();
+    return page.locator("#keys tbody tr").count();
   };
   const before = await keys();
   await page.goto("/console/keys/new");

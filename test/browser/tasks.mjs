@@ -144,5 +144,19 @@ await browse(async (page) => {
     await page.getByRole("columnheader", { name: "Account" }).waitFor();
     await look(page, "all accounts", ["light"]);
   });
+  await step("usage and keys of all accounts", async () => {
+    await page.goto("/console/usage");
+    await page.getByLabel("Account").selectOption("All accounts");
+    await page.getByRole("button", { name: "Show" }).click();
+    await page.getByRole("heading", { name: "Top accounts" }).waitFor();
+    await look(page, "usage of all accounts");
+    await page.goto("/console/keys");
+    await page.getByLabel("Account").selectOption("All accounts");
+    await page.getByLabel("Name").fill("NIGHTLY");
+    await page.keyboard.press("Enter");
+    await page.getByRole("cell", { name: "Harbour Books" }).waitFor();
+    equal(await page.locator("#keys tbody tr").count(), 1, "keys of the name");
+    await look(page, "keys of all accounts");
+  });
   await step("export", () => exports(page, all.length));
 });

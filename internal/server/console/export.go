@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -188,7 +189,7 @@ func (c *Console) handleTasksExport(x exchange) error {
 				return err
 			}
 			for _, t := range rows {
-				if err := write(taskCells(t, names[t.KeyID])...); err != nil {
+				if err := write(taskCells(t, names[t.KeyID].Name)...); err != nil {
 					return err
 				}
 			}
@@ -228,11 +229,17 @@ func (c *Console) handleUsageExport(x exchange) error {
 	if err != nil {
 		return err
 	}
+	owners := map[string]string{owner.ID: owner.Name}
+	if v.Accounts.Every {
+		if owners, err = c.accountNames(x); err != nil {
+			return err
+		}
+	}
 	last := account.DateOf(c.now())
 	return c.export(x, sheet{name: "usage", columns: usageColumns, rows: func(write func(...any) error) error {
 		for day := last - account.Date(v.Days) + 1; day <= last; day++ {
 			if err := c.usageOfDay(x, owner, day, v.Mode, func(k store.UsageKey, u store.Usage) error {
-				return write(usageCells(k, u, owner.Name, names[k.KeyID])...)
+				return write(usageCells(k, u, owners[k.Account], names[k.KeyID].Name)...)
 			}); err != nil {
 				return err
 			}
@@ -256,7 +263,8 @@ func (c *Console) usageOfDay(x exchange, owner api.Account, day account.Date, mo
 		keys = append(keys, k)
 	}
 	slices.SortFunc(keys, func(a, b store.UsageKey) int {
-		return strings.Compare(string(a.Mode)+"\n"+a.Capability+"\n"+a.KeyID, string(b.Mode)+"\n"+b.Capability+"\n"+b.KeyID)
+		return cmp.Or(strings.Compare(a.Account, b.Account), strings.Compare(string(a.Mode), string(b.Mode)),
+			strings.Compare(a.Capability, b.Capability), strings.Compare(a.KeyID, b.KeyID))
 	})
 	for _, k := range keys {
 		if err := visit(k, sums[k]); err != nil {

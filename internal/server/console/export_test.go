@@ -27,7 +27,7 @@ func OnePage(ids []string, next string, limit int, oldestFirst bool) (page []str
 }
 
 // TasksPage is how many tasks a page of the list has.
-const TasksPage = tasksPage
+const TasksPage = smallPage
 
 // Peers is peersOf by the names of capabilities.
 func Peers(offers []gateway.Offer, name catalog.Name) (names []string) {

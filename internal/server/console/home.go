@@ -103,9 +103,7 @@ func (c *Console) handleHome(x exchange) (err error) {
 	if v.Accounts, err = c.usageBy(x, api.ByAccount, "", overviewDays, mode); err != nil {
 		return err
 	}
-	slices.SortStableFunc(v.Accounts, func(a, b api.UsageRow) int {
-		return cmp.Or(cmp.Compare(amount(b.Cost), amount(a.Cost)), cmp.Compare(ended(b), ended(a)))
-	})
+	slices.SortFunc(v.Accounts, mostFirst)
 	v.Accounts = v.Accounts[:min(len(v.Accounts), homeAccounts)]
 	return c.show(x, page{Name: "home", Section: "home", Title: "All accounts", Data: v})
 }

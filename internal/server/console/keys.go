@@ -15,10 +15,13 @@ import (
 // expiresSoon is how long before its end a key is pointed out.
 const expiresSoon = 7 * 24 * time.Hour
 
+// keyStatuses are how a key stands; the first two are open.
+var keyStatuses = []string{"active", "expiring", "expired", "revoked"}
+
 // keyRow is a key as its pages show it.
 type keyRow struct {
 	api.Key
-	Status string // "active", "expiring", "expired" or "revoked"
+	Status string // one of keyStatuses
 }
 
 // Open reports whether the key still opens anything.
@@ -39,46 +42,6 @@ func (c *Console) keyRow(k api.Key) keyRow {
 	default:
 		return keyRow{k, "active"}
 	}
-}
-
-// keyList is the data of the page of all keys.
-type keyList struct {
-	Keys     []keyRow // the newest first, closed ones last
-	Account  string
-	Accounts []string // to choose from
-}
-
-func (c *Console) handleKeys(x exchange) error {
-	owner, err := c.chosen(x, x.r.FormValue("account"))
-	if err != nil {
-		return err
-	}
-	names, err := c.choices(x)
-	if err != nil {
-		return err
-	}
-	all, err := c.actions(x.visitor).ListKeys(x.r.Context())
-	if err != nil {
-		return err
-	}
-	list := keyList{Account: owner.Name, Accounts: names}
-	own := c.operator.Member(x.visitor).Account().Name
-	for _, k := range slices.Backward(all) {
-		if cmp.Or(k.Account, own) == owner.Name { // an operator key, which is no account's, is with the operator's own
-			list.Keys = append(list.Keys, c.keyRow(k))
-		}
-	}
-	slices.SortStableFunc(list.Keys, func(a, b keyRow) int {
-		switch {
-		case a.Open() == b.Open():
-			return 0
-		case a.Open():
-			return -1
-		default:
-			return 1
-		}
-	})
-	return c.show(x, page{Name: "keys", Section: "keys", Title: "Keys", Data: list})
 }
 
 func (c *Console) handleKey(x exchange) error {

@@ -55,6 +55,38 @@ func (c *Console) chosen(x exchange, which string) (api.Account, error) {
 	}
 }
 
+// everyAccount stands in the place of an account's name for all accounts, for operators; no new account is named so.
+const everyAccount = "*"
+
+// askedAccount is chosen, or every account: an operator may ask for them together. The account is empty then.
+func (c *Console) askedAccount(x exchange, which string) (owner api.Account, every bool, err error) {
+	if which == everyAccount && operates(x.visitor) { // never by the name of an account that is there
+		return owner, true, nil
+	}
+	owner, err = c.chosen(x, which)
+	return owner, false, err
+}
+
+// accountChoice is the accounts that a visitor may choose from.
+type accountChoice struct {
+	Names  []string // nil without a choice
+	Chosen string   // "" with Every
+	Every  bool     // all of them are chosen together
+}
+
+// Asked is the choice as a parameter has it.
+func (a accountChoice) Asked() string {
+	if a.Every {
+		return everyAccount
+	}
+	return a.Chosen
+}
+
+func (c *Console) accountChoice(x exchange, owner api.Account, every bool) (accountChoice, error) {
+	names, err := c.choices(x)
+	return accountChoice{names, owner.Name, every}, err
+}
+
 // choices returns the names of the accounts that a visitor may choose from; nil without a choice.
 func (c *Console) choices(x exchange) ([]string, error) {
 	if !operates(x.visitor) {

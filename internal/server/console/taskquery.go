@@ -13,9 +13,6 @@ import (
 	"unitask/internal/task"
 )
 
-// everyAccount stands in the place of an account's name for all accounts, for operators; no new account is named so.
-const everyAccount = "*"
-
 // taskQuery selects the tasks of a list.
 type taskQuery struct {
 	Account      string // its name, or everyAccount
@@ -57,7 +54,7 @@ func (q taskQuery) Pairs() (pairs []string) {
 func (q taskQuery) Address(name, value string) string {
 	v := url.Values{}
 	per := ""
-	if q.Per != tasksPage && q.Per != 0 {
+	if q.Per != smallPage && q.Per != 0 {
 		per = strconv.Itoa(q.Per)
 	}
 	for n, old := range map[string]string{
@@ -111,7 +108,7 @@ func parseTaskQuery(v url.Values) (taskQuery, error) {
 	q := taskQuery{
 		Account: v.Get("account"), Mode: task.Mode(v.Get("mode")), State: task.State(v.Get("state")),
 		Capability: strings.TrimSpace(v.Get("capability")), Key: strings.TrimSpace(v.Get("key")), Code: fault.Code(v.Get("code")),
-		Since: v.Get("since"), Until: v.Get("until"), Per: tasksPage, Cursor: v.Get("cursor"),
+		Since: v.Get("since"), Until: v.Get("until"), Cursor: v.Get("cursor"),
 	}
 	if newer := v.Get("newer"); newer != "" {
 		q.Cursor, q.Newer = newer, true
@@ -127,11 +124,10 @@ func parseTaskQuery(v url.Values) (taskQuery, error) {
 		return q, fault.Invalid("code", "is not an error code")
 	case q.Cursor != "" && !task.ValidID(task.PrefixTask, q.Cursor):
 		return q, fault.Invalid("cursor", "is not one that a list returned")
-	case v.Get("per") != "" && v.Get("per") != strconv.Itoa(tasksPage) && v.Get("per") != strconv.Itoa(largePage):
-		return q, fault.Invalid("per", "must be "+strconv.Itoa(tasksPage)+" or "+strconv.Itoa(largePage))
 	}
-	if v.Get("per") == strconv.Itoa(largePage) {
-		q.Per = largePage
+	var err error
+	if q.Per, err = perPage(v.Get("per")); err != nil {
+		return q, err
 	}
 	for name, day := range map[string]string{"since": q.Since, "until": q.Until} {
 		if _, err := time.Parse(time.DateOnly, day); err != nil && day != "" {

@@ -13,7 +13,7 @@ import (
 
 // How many tasks a page of the list has: by default, and by choice.
 const (
-	tasksPage = 25
+	smallPage = 25
 	largePage = 100
 )
 
@@ -79,7 +79,7 @@ type taskList struct {
 	Codes        []fault.Code
 	Capabilities []string
 	Keys         []api.Key // to choose from
-	Accounts     []string  // to choose from
+	Accounts     accountChoice
 }
 
 func (c *Console) handleTasks(x exchange) error {
@@ -91,9 +91,9 @@ func (c *Console) handleTasks(x exchange) error {
 		return err
 	}
 	list := taskList{
-		Query: q, Pers: []int{tasksPage, largePage}, States: task.States(), Codes: fault.Codes(), Capabilities: c.capabilityNames(x),
+		Query: q, Pers: []int{smallPage, largePage}, States: task.States(), Codes: fault.Codes(), Capabilities: c.capabilityNames(x),
 	}
-	if list.Accounts, err = c.choices(x); err != nil {
+	if list.Accounts, err = c.accountChoice(x, owner, q.Everywhere()); err != nil {
 		return err
 	}
 	if list.Keys, err = c.keyChoices(x, q, owner); err != nil {
@@ -116,10 +116,10 @@ func (c *Console) askedTasks(x exchange) (q taskQuery, owner api.Account, err er
 	if q, err = parseTaskQuery(x.r.URL.Query()); err != nil {
 		return q, owner, err
 	}
-	if q.every = q.Account == everyAccount && operates(x.visitor); !q.every { // never by the name of an account that is there
-		if owner, err = c.chosen(x, q.Account); err != nil {
-			return q, owner, err
-		}
+	if owner, q.every, err = c.askedAccount(x, q.Account); err != nil {
+		return q, owner, err
+	}
+	if !q.every {
 		q.Account = owner.Name
 	}
 	if len(q.Metadata) > 0 && owner.ID != x.visitor.Account.ID {
@@ -171,7 +171,7 @@ func (c *Console) nameKeys(x exchange, rows []taskRow) error {
 	}
 	names, err := c.operator.KeyNames(x.r.Context())
 	for i := range rows {
-		rows[i].KeyName = names[rows[i].KeyID]
+		rows[i].KeyName = names[rows[i].KeyID].Name
 	}
 	return err
 }

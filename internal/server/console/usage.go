@@ -19,24 +19,12 @@ type usageView struct {
 	Days     int
 	Spans    []int
 	Mode     task.Mode
-	Account  string
-	Accounts []string // to choose from
+	Accounts accountChoice
 	Total    api.UsageRow
 	Tasks    chart // ended tasks by day
-	Spend    chart // cost by day
+	Spend    chart // cost by day, and of all accounts by account
 	By       []usageTable
 }
-
-// usageTable is the usage by one group.
-type usageTable struct {
-	Title string
-	By    string // what a row is of
-	Rows  []api.UsageRow
-	Most  int64 // tasks of the largest row
-}
-
-// Ended returns how many tasks of a row have ended.
-func (usageTable) Ended(r api.UsageRow) int64 { return ended(r) }
 
 func ended(r api.UsageRow) int64 { return r.Succeeded + r.Failed + r.Canceled }
 
@@ -45,16 +33,16 @@ func (c *Console) handleUsage(x exchange) error {
 	if err != nil {
 		return err
 	}
-	if v.Accounts, err = c.choices(x); err != nil {
+	if v.Accounts, err = c.accountChoice(x, owner, v.Accounts.Every); err != nil {
 		return err
 	}
-	if err := c.addUsage(x, &v, owner.ID); err != nil {
+	if err := c.addUsage(x, &v, owner); err != nil {
 		return err
 	}
 	return c.show(x, page{Name: "usage", Section: "usage", Title: "Usage", Data: v})
 }
 
-// askedUsage reads the days, the mode and the account that are asked for.
+// askedUsage reads the days, the mode and the account that are asked for; the account is empty for all.
 func (c *Console) askedUsage(x exchange) (v usageView, owner api.Account, err error) {
 	v = usageView{Days: 30, Spans: spans, Mode: task.Mode(x.r.FormValue("mode"))}
 	switch v.Mode {
@@ -67,44 +55,26 @@ func (c *Console) askedUsage(x exchange) (v usageView, owner api.Account, err er
 			return v, owner, fault.Invalid("days", "must be a number from 1 to "+strconv.Itoa(spans[len(spans)-1]))
 		}
 	}
-	owner, err = c.chosen(x, x.r.FormValue("account"))
-	v.Account = owner.Name
+	owner, v.Accounts.Every, err = c.askedAccount(x, x.r.FormValue("account"))
+	v.Accounts.Chosen = owner.Name
 	return v, owner, err
 }
 
 // Export returns the query of the usage's export.
-func (v usageView) Export(format string) string {
-	q := url.Values{"format": {format}, "days": {strconv.Itoa(v.Days)}, "account": {v.Account}}
+func (v usageView) Export(format string) string { return v.query(v.Accounts.Asked(), format) }
+
+// Of returns the query of the page about one account.
+func (v usageView) Of(account string) string { return v.query(account, "") }
+
+func (v usageView) query(account, format string) string {
+	q := url.Values{"days": {strconv.Itoa(v.Days)}, "account": {account}}
+	if format != "" {
+		q.Set("format", format)
+	}
 	if v.Mode != "" {
 		q.Set("mode", string(v.Mode))
 	}
 	return "?" + q.Encode()
-}
-
-// addUsage reads the sums of an account's id by each group.
-func (c *Console) addUsage(x exchange, v *usageView, owner string) error {
-	type grouping struct{ by, title, of string }
-	groups := []grouping{{by: api.ByDay}, {api.ByCapability, "By capability", "Capability"}, {api.ByKey, "By key", "Key"}}
-	for _, name := range c.gateway.UsageBy() {
-		groups = append(groups, grouping{api.ByMetadata + name, "By " + name, name})
-	}
-	for _, group := range groups {
-		rows, err := c.usageBy(x, group.by, owner, v.Days, v.Mode)
-		if err != nil {
-			return err
-		}
-		if group.by == api.ByDay {
-			rows = c.everyDay(rows, v.Days)
-			v.Total, v.Tasks, v.Spend = total(rows), tasksChart(rows), spendChart(rows)
-			continue
-		}
-		t := usageTable{Title: group.title, By: group.of, Rows: rows}
-		for _, r := range rows {
-			t.Most = max(t.Most, ended(r))
-		}
-		v.By = append(v.By, t)
-	}
-	return nil
 }
 
 // usageBy returns the usage of the last days by one group; in both modes together by default.
