@@ -38,11 +38,12 @@ func accountsListRun(ctx context.Context, t *terminal, o *accountsListOptions) e
 
 func listAccounts(t *terminal, all []api.Account, now time.Time) error {
 	b := table{
-		header: []string{"ID", "NAME", "CAPABILITIES", "MEMBERS", "LIMITS", "STATE", "CREATED"},
-		spare:  []string{"CREATED", "MEMBERS", "CAPABILITIES"},
+		header: []string{"ID", "NAME", "CAPABILITIES", "MEMBERS", "LIMITS", "STATE", "CREATED", "SPENT"},
+		spare:  []string{"CREATED", "MEMBERS", "CAPABILITIES", "SPENT"},
 	}
 	for _, a := range all {
-		b.row(same(a.ID), same(a.Name), same(openOn(a)), same(strconv.Itoa(len(a.Members))), limitsCell(a.Limits), same(stateOf(a)), when(&a.CreatedAt, now))
+		b.row(same(a.ID), same(a.Name), same(openOn(a)), same(strconv.Itoa(len(a.Members))), limitsCell(a.Limits), same(stateOf(a)), when(&a.CreatedAt, now),
+			spentCell(t, a.Limits, a.Spending))
 	}
 	return b.write(t)
 }

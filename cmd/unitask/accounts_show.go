@@ -38,6 +38,10 @@ func showAccount(t *terminal, a api.Account, now time.Time) error {
 	b.row(same("state"), same(stateOf(a)))
 	b.row(same("capabilities"), same(openOn(a)))
 	b.row(same("limits"), limitsCell(a.Limits))
+	if a.BudgetEndsAt != nil {
+		b.row(same("spent"), spentCell(t, a.Limits, a.Spending))
+		b.row(same("budget starts anew"), when(a.BudgetEndsAt, now))
+	}
 	b.row(same("inputs kept"), same(keptFor(a)))
 	b.row(same("created"), when(&a.CreatedAt, now))
 	for _, m := range a.Members {

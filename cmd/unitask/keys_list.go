@@ -3,13 +3,16 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"unitask/internal/account"
 	"unitask/internal/api"
+	"unitask/internal/task"
 )
 
 type keysListOptions struct {
@@ -39,12 +42,12 @@ func keysListRun(ctx context.Context, t *terminal, o *keysListOptions) error {
 
 func listKeys(t *terminal, keys []api.Key, now time.Time) error {
 	b := table{
-		header: []string{"ID", "NAME", "ACCOUNT", "MODE", "KEY", "SCOPES", "STATE", "LAST USED", "LIMITS"},
-		spare:  []string{"ACCOUNT", "SCOPES", "LIMITS", "LAST USED", "KEY"}, // the last two tell keys apart
+		header: []string{"ID", "NAME", "ACCOUNT", "MODE", "KEY", "SCOPES", "STATE", "LAST USED", "LIMITS", "SPENT"},
+		spare:  []string{"ACCOUNT", "SCOPES", "LIMITS", "LAST USED", "SPENT", "KEY"}, // the last two tell keys apart
 	}
 	for _, k := range keys {
 		b.row(same(k.ID), same(k.Name), same(cmp.Or(k.Account, "-")), same(string(k.Mode)),
-			cell{human: "…" + k.Hint, plain: k.Hint}, same(scopesOf(k)), keyState(t, k, now), when(k.LastUsedAt, now), limitsCell(k.Limits))
+			cell{human: "…" + k.Hint, plain: k.Hint}, same(scopesOf(k)), keyState(t, k, now), when(k.LastUsedAt, now), limitsCell(k.Limits), spentCell(t, k.Limits, k.Spending))
 	}
 	return b.write(t)
 }
@@ -72,6 +75,32 @@ func limitsCell(l api.Limits) cell {
 	}
 	text := strings.Join(parts, " ")
 	return cell{human: cmp.Or(text, "–"), plain: text}
+}
+
+// spentCell shows what counts against a budget in its period under way: "$4.10 82 %".
+func spentCell(t *terminal, l api.Limits, s api.Spending) cell {
+	part := spentPart(l, s)
+	c := cell{human: "–", plain: s.Spent}
+	if s.Spent != "" {
+		c.human = fmt.Sprintf("$%s %d %%", s.Spent, part)
+	}
+	if part >= account.NearlySpent {
+		c.style = t.style.bad
+	}
+	return c
+}
+
+// spentPart returns how much of a budget is spent, in percent; 0 without one.
+func spentPart(l api.Limits, s api.Spending) int {
+	budget, err := task.ParseMoney(l.Budget)
+	if err != nil {
+		return 0
+	}
+	spent, err := task.ParseMoney(s.Spent)
+	if err != nil {
+		return 0
+	}
+	return spent.Percent(budget)
 }
 
 // keyState says whether a key opens anything, and how long still.

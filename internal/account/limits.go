@@ -19,6 +19,9 @@ type Limits struct {
 	SupplierSpend task.Money `json:"supplier_spend,omitempty"`
 }
 
+// NearlySpent is the part of a budget, in percent, from which on people are warned.
+const NearlySpent = 80
+
 // Spend returns the limit on suppliers' charges for an account's live attempts a period, the failed ones and those of
 // unknown outcome included; 0: no limit.
 func (l Limits) Spend() task.Money {
@@ -63,6 +66,9 @@ func (p Period) Stamp(at time.Time) string {
 	}
 	return at.UTC().Format("2006-01-02")
 }
+
+// End returns the first moment after the period that holds the given time.
+func (p Period) End(at time.Time) time.Time { return at.UTC().Add(p.Left(at)) }
 
 // Left returns how long the period that holds the given time still lasts.
 func (p Period) Left(at time.Time) time.Duration {

@@ -66,6 +66,15 @@ type Key struct {
 	LastUsedAt *Timestamp `json:"last_used_at"`
 	RequestID  string     `json:"request_id,omitempty"`
 	Limits
+	Spending
+}
+
+// Spending is how a budget stands in its period under way; both members are absent without a budget.
+type Spending struct {
+	// Spent is what counts against the budget, in decimal USD: the charges for ended tasks, and the reserved amounts of
+	// those that haven't ended. A budget that was given later counts the tasks from then on.
+	Spent        string     `json:"spent,omitempty"`
+	BudgetEndsAt *Timestamp `json:"budget_ends_at,omitempty"` // when the budget starts anew
 }
 
 // Limits are a key's or an account's own; an absent member is no limit of its own. The limits of its account and of

@@ -20,6 +20,7 @@ type Account struct {
 	StateAt        *Timestamp `json:"state_at,omitempty"` // since when it is suspended or closed
 	CreatedAt      Timestamp  `json:"created_at"`
 	RequestID      string     `json:"request_id,omitempty"`
+	Spending                  // of its live tasks
 }
 
 // Member is a person who may sign in.

@@ -32,7 +32,7 @@ func (g *Gate) Holds(c Caller, reserved, spend task.Money) []task.Hold {
 	if limits == (account.Limits{}) {
 		return g.budget(holds, key, c.Key.Limits, reserved)
 	}
-	owner := accountScope + c.Account.ID + ":" + string(c.Key.Mode)
+	owner := accountOf(c.Account.ID, c.Key.Mode)
 	if limits.OpenTasks > 0 {
 		holds = append(holds, task.Hold{Scope: owner, Kind: task.HoldOpen, Amount: 1, Limit: int64(limits.OpenTasks)})
 	}
@@ -56,8 +56,25 @@ func (g *Gate) periodic(holds []task.Hold, kind task.HoldKind, scope string, l a
 	}
 	now := g.now()
 	return append(holds, task.Hold{
-		Scope: scope + ":" + l.BudgetPeriod.Stamp(now), Kind: kind, Amount: int64(amount), Limit: int64(limit), Lasts: l.BudgetPeriod.Left(now),
+		Scope: periodScope(scope, l, now), Kind: kind, Amount: int64(amount), Limit: int64(limit), Lasts: l.BudgetPeriod.Left(now),
 	})
+}
+
+func accountOf(id string, m task.Mode) string { return accountScope + id + ":" + string(m) }
+
+// periodScope is the scope of a counter in the budget's period under way.
+func periodScope(scope string, l account.Limits, now time.Time) string {
+	return scope + ":" + l.BudgetPeriod.Stamp(now)
+}
+
+// KeyBudget names the counter by which tasks are refused that a key's budget doesn't cover in the period under way.
+func KeyBudget(k account.Key, now time.Time) store.Counter {
+	return store.Counter{Scope: periodScope(keyScope+k.Counter(), k.Limits, now), Kind: task.HoldBudget}
+}
+
+// AccountBudget is as KeyBudget for the live tasks of an account.
+func AccountBudget(a account.Account, now time.Time) store.Counter {
+	return store.Counter{Scope: periodScope(accountOf(a.ID, task.Live), a.Limits, now), Kind: task.HoldBudget}
 }
 
 // Who comes again: after a task may have ended, and after a budget's period, or after an hour, for the operator may

@@ -52,17 +52,23 @@ func validName(name string) bool {
 // ListAccounts returns every account, oldest first.
 func (o *Operator) ListAccounts(ctx context.Context) ([]api.Account, error) {
 	all, err := o.Store.ListAccounts(ctx)
-	out := make([]api.Account, 0, len(all))
-	for _, a := range all {
-		out = append(out, accountOf(a))
+	if err != nil {
+		return nil, err
 	}
-	return out, err
+	return o.accountsOf(ctx, all...)
 }
 
 // GetAccount returns an account by its id or name.
 func (o *Operator) GetAccount(ctx context.Context, which string) (api.Account, error) {
 	a, err := o.find(ctx, which)
-	return accountOf(a), err
+	if err != nil {
+		return api.Account{}, err
+	}
+	out, err := o.accountsOf(ctx, a)
+	if err != nil {
+		return api.Account{}, err
+	}
+	return out[0], nil
 }
 
 // UpdateAccount changes an account by its id or name. It holds for every request from now on; a member

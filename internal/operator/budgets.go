@@ -7,16 +7,14 @@ import (
 	"time"
 
 	"unitask/internal/account"
+	"unitask/internal/api"
+	"unitask/internal/gate"
 	"unitask/internal/store"
 	"unitask/internal/task"
 )
 
-const (
-	// nearlySpent is the part of a budget, in percent, from which it is a concern.
-	nearlySpent = 80
-	// budgetsFor is how long the concerns of budgets are kept: they take a reading of a month's sums.
-	budgetsFor = 20 * time.Second
-)
+// budgetsFor is how long the concerns of budgets are kept: they take a reading of all keys.
+const budgetsFor = 20 * time.Second
 
 // keptConcerns are the last concerns of budgets.
 type keptConcerns struct {
@@ -25,8 +23,85 @@ type keptConcerns struct {
 	all []Concern
 }
 
-// budgetConcerns returns the accounts and keys that have spent most of their budgets in the period under way, at most
-// budgetsFor old. The reservations of open tasks aren't in it.
+// budget is that of a key or an account, with the counter by which tasks are refused that it doesn't cover.
+type budget struct {
+	limits  account.Limits
+	counter store.Counter
+}
+
+func keyBudget(k account.Key, now time.Time) budget { return budget{k.Limits, gate.KeyBudget(k, now)} }
+
+func accountBudget(a account.Account, now time.Time) budget {
+	return budget{a.Limits, gate.AccountBudget(a, now)}
+}
+
+// spent returns what counts against each budget in the period under way, 0 without one.
+func (o *Operator) spent(ctx context.Context, budgets []budget) ([]task.Money, error) {
+	var counters []store.Counter
+	for _, b := range budgets {
+		if b.limits.Budget > 0 {
+			counters = append(counters, b.counter)
+		}
+	}
+	held, err := o.Store.Held(ctx, counters)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]task.Money, len(budgets))
+	for i, b := range budgets {
+		if b.limits.Budget > 0 {
+			all[i], held = task.Money(held[0]), held[1:]
+		}
+	}
+	return all, nil
+}
+
+func spendingOf(l account.Limits, spent task.Money, now time.Time) api.Spending {
+	if l.Budget <= 0 {
+		return api.Spending{}
+	}
+	return api.Spending{Spent: spent.String(), BudgetEndsAt: &api.Timestamp{Time: l.BudgetPeriod.End(now)}}
+}
+
+// accountsOf returns accounts as their operator reads them, with how their budgets stand.
+func (o *Operator) accountsOf(ctx context.Context, all ...account.Account) ([]api.Account, error) {
+	now := o.Now()
+	budgets := make([]budget, 0, len(all))
+	for _, a := range all {
+		budgets = append(budgets, accountBudget(a, now))
+	}
+	spent, err := o.spent(ctx, budgets)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]api.Account, 0, len(all))
+	for i, a := range all {
+		one := accountOf(a)
+		one.Spending = spendingOf(a.Limits, spent[i], now)
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// addSpent adds to the keys of an answer how their budgets stand, by the keys' records.
+func (o *Operator) addSpent(ctx context.Context, out []api.Key, keys []account.Key) error {
+	now := o.Now()
+	budgets := make([]budget, 0, len(keys))
+	for _, k := range keys {
+		budgets = append(budgets, keyBudget(k, now))
+	}
+	spent, err := o.spent(ctx, budgets)
+	if err != nil {
+		return err
+	}
+	for i, k := range keys {
+		out[i].Spending = spendingOf(k.Limits, spent[i], now)
+	}
+	return nil
+}
+
+// budgetConcerns returns the accounts and keys of whose budgets most is spent or reserved in the period under way, at most
+// budgetsFor old.
 func (o *Operator) budgetConcerns(ctx context.Context) ([]Concern, error) {
 	o.budgets.mu.Lock()
 	defer o.budgets.mu.Unlock()
@@ -40,30 +115,6 @@ func (o *Operator) budgetConcerns(ctx context.Context) ([]Concern, error) {
 	return o.budgets.all, nil
 }
 
-// spending is the charges of the days of this month, by account or by key.
-type spending map[string]*struct{ day, month task.Money }
-
-func (s spending) add(who string, today bool, cost task.Money) {
-	if s[who] == nil {
-		s[who] = new(struct{ day, month task.Money })
-	}
-	s[who].month = s[who].month.Add(cost)
-	if today {
-		s[who].day = s[who].day.Add(cost)
-	}
-}
-
-func (s spending) in(who string, p account.Period) task.Money {
-	switch at := s[who]; {
-	case at == nil:
-		return 0
-	case p == account.Day:
-		return at.day
-	default:
-		return at.month
-	}
-}
-
 func (o *Operator) readBudgets(ctx context.Context, now time.Time) (all []Concern, err error) {
 	accounts, err := o.Store.ListAccounts(ctx)
 	if err != nil {
@@ -73,44 +124,35 @@ func (o *Operator) readBudgets(ctx context.Context, now time.Time) (all []Concer
 	if err != nil {
 		return nil, err
 	}
-	any, counter := false, map[string]string{}
+	var budgets []budget
+	var concerns []Concern
 	for _, a := range accounts {
-		any = any || a.Limits.Budget > 0
-	}
-	for _, k := range keys {
-		any, counter[k.ID] = any || k.Limits.Budget > 0, k.Counter()
-	}
-	if !any {
-		return nil, nil
-	}
-	today := account.DateOf(now)
-	first := today - account.Date(now.UTC().Day()-1)
-	byAccount, byKey := spending{}, spending{}
-	err = o.Store.EachUsage(ctx, store.UsageQuery{First: first, Last: today}, func(k store.UsageKey, u store.Usage) bool {
-		if k.Mode == task.Live {
-			byAccount.add(k.Account, k.Day == today, u.Cost)
-			byKey.add(counter[k.KeyID], k.Day == today, u.Cost)
-		}
-		return true
-	})
-	for _, a := range accounts {
-		all = nearly(all, Concern{Kind: ConcernAccount, Name: a.Name, ID: a.ID}, a.Limits, byAccount.in(a.ID, a.Limits.BudgetPeriod))
+		budgets = append(budgets, accountBudget(a, now))
+		concerns = append(concerns, Concern{Kind: ConcernAccount, Name: a.Name, ID: a.ID})
 	}
 	for _, k := range keys {
 		if k.Mode == task.Live && k.Usable(now) {
-			all = nearly(all, Concern{Kind: ConcernKey, Name: k.Name, ID: k.ID}, k.Limits, byKey.in(k.Counter(), k.Limits.BudgetPeriod))
+			budgets = append(budgets, keyBudget(k, now))
+			concerns = append(concerns, Concern{Kind: ConcernKey, Name: k.Name, ID: k.ID})
 		}
 	}
-	return all, err
+	spent, err := o.spent(ctx, budgets)
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range concerns {
+		all = nearly(all, c, budgets[i].limits, spent[i])
+	}
+	return all, nil
 }
 
 // nearly adds a concern if most of a budget is spent.
 func nearly(all []Concern, c Concern, l account.Limits, spent task.Money) []Concern {
-	part := float64(spent) / float64(max(l.Budget, 1)) * 100
-	if l.Budget <= 0 || part < nearlySpent {
+	part := spent.Percent(l.Budget)
+	if part < account.NearlySpent {
 		return all
 	}
 	c.Grave = spent >= l.Budget
-	c.About = fmt.Sprintf("$%s of $%s this %s, %d %%", spent, l.Budget, l.BudgetPeriod, int(part))
+	c.About = fmt.Sprintf("$%s of $%s this %s, %d %%", spent, l.Budget, l.BudgetPeriod, part)
 	return append(all, c)
 }

@@ -70,13 +70,14 @@ func (o *Operator) listKeys(ctx context.Context, owner string) ([]api.Key, error
 	if err != nil {
 		return nil, err
 	}
+	keys = slices.DeleteFunc(slices.Clone(keys), func(k account.Key) bool {
+		return owner != "" && (k.Account != owner || k.Mode == account.Operator)
+	})
 	out := make([]api.Key, 0, len(keys))
 	for _, k := range keys {
-		if owner == "" || k.Account == owner && k.Mode != account.Operator {
-			out = append(out, keyOf(k, names[k.Account]))
-		}
+		out = append(out, keyOf(k, names[k.Account]))
 	}
-	return out, nil
+	return out, o.addSpent(ctx, out, keys)
 }
 
 // RevokeKey closes a key at once; revoking again is a no-op.

@@ -29,6 +29,17 @@ func (m Member) Account() api.Account {
 	return a
 }
 
+// Budget returns the member's account as Account does, with how its budget stands.
+func (m Member) Budget(ctx context.Context) (api.Account, error) {
+	a := m.Account()
+	all, err := m.operator.accountsOf(ctx, m.owner)
+	if err != nil {
+		return a, err
+	}
+	a.Spending = all[0].Spending
+	return a, nil
+}
+
 // KeepInputs has the account keep the requests of its new tasks for so many days; see api.AccountUpdate.
 func (m Member) KeepInputs(ctx context.Context, days int) error {
 	_, err := m.operator.UpdateAccount(ctx, m.owner.ID, api.AccountUpdate{KeepInputsDays: &days})

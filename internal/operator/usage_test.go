@@ -12,6 +12,7 @@ import (
 	"unitask/internal/account"
 	"unitask/internal/api"
 	"unitask/internal/fault"
+	"unitask/internal/gate"
 	"unitask/internal/store"
 	"unitask/internal/task"
 	"unitask/test/fixture"
@@ -135,11 +136,12 @@ func (o *testOperator) runWith(owner, key string, m task.Metadata, u task.Usage)
 	if err := o.db.Renew(o.t.Context(), id, time.Hour); err != nil {
 		o.t.Fatal(err)
 	}
+	holds := o.gate.Holds(o.callerOf(owner, key), task.Money(u.Images)*task.USD/10, 0)
 	made, err := o.db.CreateTask(o.t.Context(), store.NewTask{
 		ID: id, Scope: task.Scope{Account: owner, Mode: task.Live}, KeyID: key, Capability: "image.generate",
 		Metadata: m, UsageBy: slices.Sorted(maps.Keys(m)),
 		IdempotencyHash: account.HashSecret(id), Deadline: time.Hour, Price: task.Price{Unit: task.PerImage, Output: task.USD / 10}, Reserved: 10 * task.USD,
-		First: &store.First{Node: id, Plans: []task.Plan{{Supplier: "s", Model: "m"}}},
+		Holds: holds, First: &store.First{Node: id, Plans: []task.Plan{{Supplier: "s", Model: "m"}}},
 	})
 	if err == nil {
 		_, err = o.db.Advance(o.t.Context(), made.Lease.Ref, store.Step{
@@ -149,4 +151,21 @@ func (o *testOperator) runWith(owner, key string, m task.Metadata, u task.Usage)
 	if err != nil {
 		o.t.Fatal(err)
 	}
+}
+
+// callerOf returns the caller of ids; those that the store doesn't have have no limits.
+func (o *testOperator) callerOf(owner, key string) gate.Caller {
+	o.t.Helper()
+	c := gate.Caller{Key: account.Key{ID: key, Account: owner, Mode: task.Live}, Account: account.Account{ID: owner}}
+	for _, a := range fixture.Must(o.db.ListAccounts(o.t.Context()))(o.t) {
+		if a.ID == owner {
+			c.Account = a
+		}
+	}
+	for _, k := range fixture.Must(o.db.ListKeys(o.t.Context()))(o.t) {
+		if k.ID == key {
+			c.Key = k
+		}
+	}
+	return c
 }

@@ -16,6 +16,13 @@ type Registry interface {
 	Sessions
 	UsageLog
 	Webhooks
+	Counters
+}
+
+// Counters reads what tasks hold.
+type Counters interface {
+	// Held returns the value of each counter, in their order: 0 of one that holds nothing. It makes no commit.
+	Held(ctx context.Context, counters []Counter) ([]int64, error)
 }
 
 // Accounts keeps accounts with their members.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"strconv"
 	"strings"
 	"time"
@@ -65,6 +66,20 @@ func (m Money) Add(o Money) Money {
 		return MaxMoney
 	}
 	return m + o
+}
+
+// Percent returns which part of another amount m is, in whole percent rounded down; 0 unless both are above 0, and
+// math.MaxInt32 at most.
+func (m Money) Percent(of Money) int {
+	if m <= 0 || of <= 0 {
+		return 0
+	}
+	high, low := bits.Mul64(uint64(m), 100)
+	if high >= uint64(of) {
+		return math.MaxInt32
+	}
+	percent, _ := bits.Div64(high, low, uint64(of))
+	return int(min(percent, math.MaxInt32))
 }
 
 // Usage is measured work; members that don't apply are 0.

@@ -22,6 +22,7 @@ type overview struct {
 	Open     int // tasks that haven't ended
 	OpenMore bool
 	Keys     int // that open something
+	Budgets  ownBudgets
 	Recent   []taskRow
 	Offers   []offer
 	Info     api.Info            // for operators
@@ -36,7 +37,10 @@ type offer struct {
 
 func (c *Console) handleOverview(x exchange) error {
 	var v overview
-	owner := c.operator.Member(x.visitor).Account()
+	owner, err := c.operator.Member(x.visitor).Budget(x.r.Context())
+	if err != nil {
+		return err
+	}
 	days, err := c.usageBy(x, api.ByDay, owner.ID, overviewDays, "")
 	if err != nil {
 		return err
@@ -54,11 +58,14 @@ func (c *Console) handleOverview(x exchange) error {
 	if err != nil {
 		return err
 	}
+	rows := make([]keyRow, 0, len(keys))
 	for _, k := range keys {
-		if c.keyRow(k).Open() {
+		rows = append(rows, c.keyRow(k))
+		if rows[len(rows)-1].Open() {
 			v.Keys++
 		}
 	}
+	v.Budgets = budgetsOf(owner, rows)
 	v.Offers = c.offers(x)
 	if operates(x.visitor) {
 		if v.Info, err = c.operator.Info(x.r.Context()); err != nil {

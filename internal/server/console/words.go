@@ -21,6 +21,8 @@ func words(now func() time.Time) template.FuncMap {
 		"pair":          func(a, b any) pair { return pair{a, b} },
 		"millis":        func(n int64) string { return lasted(time.Duration(n) * time.Millisecond) },
 		"seconds":       func(ms int64) string { return strconv.FormatFloat(float64(ms)/1000, 'f', -1, 64) },
+		"full":          func(percent int) int { return min(percent, 100) },
+		"bar":           func(a api.Account) *budgetBar { return barOf(a.Limits, a.Spending) },
 		"share":         func(n, of int64) string { return px(100 * float64(n) / float64(max(1, of))) },
 		"supplierState": supplierState, "resting": resting, "taken": func(status *int) bool { return *status/100 == 2 },
 		"secondsLasted": func(s float64) string { return lasted(time.Duration(s * float64(time.Second))) },

@@ -2,6 +2,7 @@ package boltstore
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"math"
 	"time"
@@ -37,10 +38,28 @@ func counterOf(amount int64, end []byte) counter {
 	return append(bigEndian(uint64(amount)), end...)
 }
 
+// counterKey appends a counter's key to room.
+func counterKey(room []byte, c store.Counter) []byte {
+	return append(append(append(room, c.Kind...), 0), c.Scope...)
+}
+
 // counterKey is a counter's key, to be looked up at once.
 func (x *txn) counterKey(c store.Counter) []byte {
-	x.key = append(append(append(x.key[:0], c.Kind...), 0), c.Scope...)
+	x.key = counterKey(x.key[:0], c)
 	return x.key
+}
+
+// Held implements store.Counters.
+func (db *DB) Held(ctx context.Context, counters []store.Counter) (all []int64, _ error) {
+	if len(counters) == 0 {
+		return nil, nil
+	}
+	return all, db.view(ctx, func(r *reader) error {
+		for _, c := range counters {
+			all = append(all, counter(r.get(bucketHolds, counterKey(nil, c))).amount())
+		}
+		return r.err
+	})
 }
 
 func endOf(at time.Time) []byte { return bigEndian(uint64(at.UnixNano())) }

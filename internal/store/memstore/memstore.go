@@ -110,6 +110,19 @@ func (db *DB) Counters() map[store.Counter]int64 {
 	return all
 }
 
+// Held implements store.Counters.
+func (db *DB) Held(ctx context.Context, counters []store.Counter) ([]int64, error) {
+	if err := db.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer db.mu.Unlock()
+	all := make([]int64, 0, len(counters))
+	for _, c := range counters {
+		all = append(all, db.counters[c])
+	}
+	return all, nil
+}
+
 // CreateTask implements store.Store.
 func (db *DB) CreateTask(ctx context.Context, n store.NewTask) (store.Created, error) {
 	if err := db.lock(ctx); err != nil {

@@ -238,6 +238,28 @@ func (x *txn) writeCounters(b *pgx.Batch) {
 		scopes, kinds, amounts, ends, x.shard)
 }
 
+// Held implements store.Counters.
+func (db *DB) Held(ctx context.Context, counters []store.Counter) ([]int64, error) {
+	if len(counters) == 0 {
+		return nil, nil
+	}
+	scopes, kinds := make([]string, 0, len(counters)), make([]string, 0, len(counters))
+	for _, c := range counters {
+		scopes, kinds = append(scopes, c.Scope), append(kinds, string(c.Kind))
+	}
+	var all []int64
+	return all, db.read(ctx, func(ctx context.Context) error {
+		rows, err := db.pool.Query(ctx, db.q(`SELECT least(greatest(coalesce(sum(amount), 0), 0), 9223372036854775807)::bigint
+			FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS t (scope, kind, at)
+			LEFT JOIN {s}.counters USING (scope, kind) GROUP BY at ORDER BY at`), scopes, kinds)
+		if err != nil {
+			return err
+		}
+		all, err = pgx.CollectRows(rows, pgx.RowTo[int64])
+		return err
+	})
+}
+
 // InFlight implements store.Loader.
 func (db *DB) InFlight(ctx context.Context) (map[string]int, error) {
 	sums, err := db.sumsOf(ctx, kindFlight)

@@ -148,6 +148,9 @@ func (e *env) held(scope string, kind task.HoldKind) int64 {
 	if !ok {
 		e.Fatalf("CreateTask with an impossible hold: got %v, want a *HoldError", err)
 	}
+	read, err := e.Registry.Held(e.Context(), []store.Counter{{Scope: scope + " without", Kind: kind}, {Scope: scope, Kind: kind}})
+	e.wantErr("Held", err, nil)
+	e.wantSame("Held of an unused counter and of "+scope, read, []int64{0, he.Held})
 	return he.Held
 }
 
