@@ -1,5 +1,6 @@
 // Package harness is the shared part of the tests of whole processes: the built binary, a server that is started,
-// killed and started again on one data folder, requests to it, and a look into its database from outside.
+// killed and started again on one data folder, requests to it, a person's terminal, and a look into its database from
+// outside.
 //
 // It makes no judgements. It runs on loopback, and everything it starts ends with the test.
 package harness

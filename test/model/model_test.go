@@ -1,6 +1,6 @@
-// Package model answers a prompt by a real model server: a real Ollama that loads a generated model,
-// behind the real binary. It needs an Ollama, which `make e2e-model` builds; without one its test is
-// skipped, in CI too, because that build takes minutes.
+// Package model answers prompts and has a conversation by a real model server: a real Ollama that loads a generated
+// model, behind the real binary. It needs an Ollama, which `make e2e-model` builds; without one its tests are skipped, in
+// CI too, because that build takes minutes.
 package model_test
 
 import (
@@ -15,6 +15,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/task"
+	"unitask/test/harness"
 	"unitask/test/model/gguf"
 )
 
@@ -28,13 +29,15 @@ const (
 	unasked = 48
 )
 
-func TestPrompt(t *testing.T) {
-	binary := os.Getenv(variable)
-	if binary == "" {
-		t.Skip("needs a built Ollama: run `make e2e-model` (minutes, the first time)")
+func TestMain(m *testing.M) {
+	if os.Getenv(variable) == "" {
+		os.Exit(m.Run()) // no test needs the service's binary
 	}
-	o := startOllama(t, binary)
-	o.create()
+	os.Exit(harness.Main(m))
+}
+
+func TestPrompt(t *testing.T) {
+	o := startOllama(t)
 	s := startService(t, byOpenAI(o.base))
 
 	t.Run("chat", func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"unitask/test/harness"
 	"unitask/test/model/gguf"
 )
 
@@ -20,14 +21,20 @@ type ollama struct {
 	env    []string
 }
 
-func startOllama(t *testing.T, binary string) *ollama {
+// startOllama starts one that has the generated model.
+func startOllama(t *testing.T) *ollama {
 	t.Helper()
-	address, dir := freeAddress(t), t.TempDir()
+	binary := os.Getenv(variable)
+	if binary == "" {
+		t.Skip("needs a built Ollama: run `make e2e-model` (minutes, the first time)")
+	}
+	address, dir := harness.FreeAddress(t), t.TempDir()
 	o := &ollama{t: t, binary: binary, dir: dir, base: "http://" + address, env: []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir,
 		"OLLAMA_HOST=" + address, "OLLAMA_MODELS=" + filepath.Join(dir, "models"), "OLLAMA_NO_CLOUD=1",
 	}}
 	start(t, "ollama", o.base+"/api/version", o.env, binary, "serve")
+	o.create()
 	return o
 }
 

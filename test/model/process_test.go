@@ -3,7 +3,6 @@ package model_test
 import (
 	"bytes"
 	"context"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -15,21 +14,10 @@ import (
 )
 
 const (
-	readyLimit  = time.Minute     // a server's first answer, on a busy machine
-	answerLimit = time.Minute     // one answer of the model, its loading included, or another command
-	buildLimit  = 5 * time.Minute // of the binary, into an empty folder
+	readyLimit  = time.Minute // a server's first answer, on a busy machine
+	answerLimit = time.Minute // one answer of the model, its loading included, or another command
 	stopLimit   = 10 * time.Second
 )
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
-}
 
 // start runs a server until the test ends and waits for a 200 at url. The server stays in the test's
 // process group, so that an interrupt at the terminal ends it too.
