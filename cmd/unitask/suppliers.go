@@ -24,7 +24,7 @@ func newSuppliersCmd(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "suppliers",
 		Annotations: tabled,
-		Short:       "Show how the suppliers of a running server stand, and pause, resume and reset them, as its operator",
+		Short:       "Show how the suppliers of a running server stand, and pause, resume, reset and test them, as its operator",
 		Long: `Show how the suppliers of a running server stand, as its operator: which were found, which routes rest after failures
 or because a supplier asked for it, how many attempts are open, how long they take, and what they charged today.
 
@@ -40,6 +40,7 @@ or because a supplier asked for it, how many attempts are open, how long they ta
 	for _, c := range supplierChanges {
 		cmd.AddCommand(newSuppliersChangeCmd(t, c))
 	}
+	cmd.AddCommand(newSuppliersTestCmd(t))
 	return cmd
 }
 

@@ -11,11 +11,12 @@ import (
 	"unitask/internal/hint"
 )
 
-// supplierOperator changes suppliers.
+// supplierOperator changes and tests suppliers.
 type supplierOperator interface {
 	PauseSupplier(ctx context.Context, name string) (api.SupplierState, error)
 	ResumeSupplier(ctx context.Context, name string) (api.SupplierState, error)
 	ResetSupplier(ctx context.Context, name string) (api.SupplierState, error)
+	TestSupplier(ctx context.Context, name string) (api.SupplierTest, error)
 }
 
 type suppliersChangeOptions struct {

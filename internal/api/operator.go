@@ -164,6 +164,8 @@ type SupplierState struct {
 	Today    SupplierUsage `json:"today"`
 	// Paused is an operator's pause: no work is sent there until it is resumed. Absent without one.
 	Paused *SupplierPause `json:"paused,omitempty"`
+	// Test is the last test from this node since its start. Absent without one.
+	Test *SupplierTest `json:"last_test,omitempty"`
 }
 
 // SupplierPause says since when a supplier is paused, and who paused it.
@@ -171,6 +173,29 @@ type SupplierPause struct {
 	Since Timestamp `json:"since"`
 	By    string    `json:"by,omitempty"`
 }
+
+// SupplierTest is the result of asking a supplier, from one node, whether it answers. It says nothing of the supplier's work.
+type SupplierTest struct {
+	Supplier  string    `json:"supplier"`
+	Result    string    `json:"result"`     // one of those below
+	About     string    `json:"about"`      // the same in words
+	Millis    int64     `json:"latency_ms"` // until the answer, or its absence was known
+	At        Timestamp `json:"at"`
+	RequestID string    `json:"request_id,omitempty"`
+}
+
+// The results of a test.
+const (
+	TestOK          = "ok"          // it answered a free request that has the key
+	TestReachable   = "reachable"   // its address answers; it has no free request, so that the key wasn't tried
+	TestRefused     = "refused"     // it refuses the key or the balance
+	TestFailing     = "failing"     // it answered with another error
+	TestUnreachable = "unreachable" // no answer came
+	TestUnsent      = "unsent"      // no request could be sent, as without a readable key
+)
+
+// Passed reports whether work may be sent there, as far as the test can tell.
+func (t SupplierTest) Passed() bool { return t.Result == TestOK || t.Result == TestReachable }
 
 // SupplierChange is a supplier after an operator paused, resumed or reset it.
 type SupplierChange struct {

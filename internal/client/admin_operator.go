@@ -77,6 +77,13 @@ func (a *Admin) ResetSupplier(ctx context.Context, name string) (api.SupplierSta
 	return a.changeSupplier(ctx, name, "reset")
 }
 
+// TestSupplier has the server ask a supplier, without cost, whether it answers and takes the key.
+func (a *Admin) TestSupplier(ctx context.Context, name string) (api.SupplierTest, error) {
+	return adminCall[api.SupplierTest](ctx, a, library.Call{
+		Method: http.MethodPost, Path: api.PathAdminSuppliers + "/" + url.PathEscape(name) + "/test",
+	})
+}
+
 func (a *Admin) changeSupplier(ctx context.Context, name, change string) (api.SupplierState, error) {
 	got, err := adminCall[api.SupplierChange](ctx, a, library.Call{
 		Method: http.MethodPost, Path: api.PathAdminSuppliers + "/" + url.PathEscape(name) + "/" + change,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"unitask/internal/store"
+	"unitask/internal/supplier"
 )
 
 // pausesInterval is how often a node looks for the pauses of suppliers that came through others.
@@ -43,10 +44,19 @@ func (g *Gateway) heedPauses(ctx context.Context) {
 	})
 }
 
+// Reach asks a supplier from here, without cost, whether it answers, and how long that took. It isn't an attempt: the
+// routes stand as before. keyed and err are those of supplier.Reach; a supplier without routes has no way to ask.
+func (g *Gateway) Reach(ctx context.Context, name string) (keyed bool, took time.Duration, err error) {
+	a := g.routes.Load().Adapter(name)
+	started := time.Now()
+	keyed, err = supplier.Reach(ctx, a)
+	return keyed, time.Since(started), err
+}
+
 // Reset forgets the failures and pauses of a supplier's routes, at all nodes: the next requests are sent there.
-func (g *Gateway) Reset(supplier string) {
+func (g *Gateway) Reset(name string) {
 	for _, r := range g.Routes() {
-		if r.Supplier == supplier {
+		if r.Supplier == name {
 			g.health.Reset(r.Supplier + "/" + r.Model)
 		}
 	}

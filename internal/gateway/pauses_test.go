@@ -1,9 +1,13 @@
 package gateway_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/fault"
 	"unitask/internal/gateway"
@@ -92,6 +96,38 @@ func TestResetSupplier(t *testing.T) {
 		w.g.Reset("cheap")
 		if got := w.create("reset-00001", chat, time.Minute).Task; got.Attempts[0].Supplier != "cheap" {
 			t.Errorf("after the reset: %+v", got.Attempts)
+		}
+	})
+}
+
+// asked is a supplier that refuses the service's key when it is asked without cost.
+type asked struct{ *script }
+
+func (asked) Probe(context.Context) error {
+	return &supplier.Error{Fault: fault.New(fault.ProviderUnavailable, "away"), Sent: supplier.Refused, Operator: true, Status: 401}
+}
+
+// TestReach: asking a supplier changes nothing of how its routes stand, whatever it answers: neither does it trip a
+// breaker, nor close one.
+func TestReach(t *testing.T) {
+	refusing := &script{submitFn: func(int, supplier.Request) (supplier.Outcome, error) {
+		return supplier.Outcome{}, &supplier.Error{Fault: fault.New(fault.ProviderUnavailable, "away"), Sent: supplier.Refused, Operator: true, Status: 401}
+	}}
+	inWorld(t, []routing.Route{route("text.chat", "asked", 1, asked{&script{}}), route("text.embed", "tripped", 1, refusing)}, func(w *world) {
+		w.create("trips-its-route", `{"capability":"text.embed","input":{"texts":["a"]}}`, time.Minute)
+		before := w.g.Routes()
+		if before[1].Reason == "" {
+			t.Fatalf("it isn't tripped: %+v", before[1])
+		}
+		keyed, _, err := w.g.Reach(t.Context(), "asked")
+		if e := supplier.AsError(err); !keyed || e.Status != 401 {
+			t.Errorf("keyed %v, %v", keyed, err)
+		}
+		if _, _, err := w.g.Reach(t.Context(), "tripped"); !errors.Is(err, errors.ErrUnsupported) {
+			t.Error("without a way to ask:", err)
+		}
+		if diff := cmp.Diff(before, w.g.Routes()); diff != "" {
+			t.Errorf("the routes stand otherwise (-before +after):\n%s", diff)
 		}
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"slices"
 	"time"
 
@@ -255,16 +254,10 @@ func (w *work) learn(route routing.Route, e *supplier.Error) {
 // needsOperator is the reason why a route waits for the operator, with what the supplier answered.
 func needsOperator(e *supplier.Error) string {
 	const tripped = "tripped: needs the operator"
-	switch e.Status {
-	case 0:
-		return tripped
-	case http.StatusUnauthorized:
-		return tripped + ": the supplier refuses the key (401)"
-	case http.StatusPaymentRequired:
-		return tripped + ": the supplier asks for a payment (402)"
-	default:
-		return fmt.Sprintf("%s: the supplier refuses the key, the balance or the model (%d)", tripped, e.Status)
+	if why := e.Refusal(); why != "" {
+		return tripped + ": " + why
 	}
+	return tripped
 }
 
 // reconcile settles an intent this worker inherited: it may or may not have been sent.

@@ -177,7 +177,7 @@ func NewService(ctx context.Context, db Engine, c ServiceConfig) (*Service, erro
 func newOperator(db Engine, c ServiceConfig, keeper *gate.Gate, g *gateway.Gateway) *operator.Operator {
 	return &operator.Operator{
 		Store: db, Tasks: db, Gate: keeper, Prefix: c.KeyPrefix, Now: c.Now, RoutesFunc: g.Routes, DirectoryFunc: g.Directory, ReadyFunc: g.Ready,
-		PausesFunc: g.ReadPauses, ResetFunc: g.Reset, CancelFunc: g.CancelQueued,
+		PausesFunc: g.ReadPauses, ResetFunc: g.Reset, ReachFunc: g.Reach, CancelFunc: g.CancelQueued,
 		Server: api.Info{Version: c.Version, BaseURL: c.BaseURL, PID: os.Getpid(), Suppliers: c.Suppliers.Statuses},
 	}
 }

@@ -51,6 +51,9 @@ type Operator struct {
 	// server.
 	PausesFunc func(ctx context.Context) error
 	ResetFunc  func(supplier string)
+	// ReachFunc asks a supplier from here, without cost: whether its key was sent, how long it took, and the error of
+	// supplier.Reach; nil without a running server.
+	ReachFunc func(ctx context.Context, supplier string) (keyed bool, took time.Duration, err error)
 	// CancelFunc cancels a task that waits and reports whether it did; nil without a running server.
 	CancelFunc func(ctx context.Context, s task.Scope, id string) (bool, error)
 	// Hours is the counts of this node by the hour; nil without a running server.
@@ -69,6 +72,7 @@ type Operator struct {
 
 	suppliers atomic.Pointer[[]api.SupplierStatus] // since a reload
 	budgets   keptConcerns
+	tests     supplierTests
 }
 
 // SessionKey makes a test key of the default account that lives in the server's memory only.

@@ -41,6 +41,9 @@ func (o *Operator) Suppliers(ctx context.Context) ([]api.SupplierState, error) {
 		s.Routes, s.Limit = append(s.Routes, routeOf(r)), r.SupplierCap
 		s.Today.Mode = r.Mode
 	}
+	for i := range states {
+		states[i].Test = o.tests.of(states[i].Name)
+	}
 	if err := errors.Join(o.addLoad(ctx, states), o.addPauses(ctx, states)); err != nil {
 		return nil, err
 	}

@@ -175,6 +175,21 @@ func (t *Table) Find(mode task.Mode, name catalog.Name, supplierName, model stri
 	return t.found[routeKey{tableKey{mode, name}, supplierName, model}]
 }
 
+// Adapter returns the adapter of a supplier's routes, an approved one's if there is one; nil without a route.
+func (t *Table) Adapter(supplierName string) supplier.Adapter {
+	var found supplier.Adapter
+	for _, r := range t.all {
+		switch {
+		case r.Supplier != supplierName:
+		case slices.Contains(t.approved[tableKey{r.Mode, r.Capability}], r):
+			return r.Adapter
+		case found == nil:
+			found = r.Adapter
+		}
+	}
+	return found
+}
+
 // WithRetired returns t with those routes of another table that it lacks, for Find alone.
 func (t *Table) WithRetired(old *Table) *Table {
 	with := &Table{all: slices.Clone(t.all), approved: t.approved, found: maps.Clone(t.found), prices: t.prices}

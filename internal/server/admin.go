@@ -64,6 +64,7 @@ func (a actions) shared() map[string]methods {
 		api.PathAdminSuppliers + "/{supplier}/pause":  {http.MethodPost: serve(a, http.StatusOK, a.pauseSupplier)},
 		api.PathAdminSuppliers + "/{supplier}/resume": {http.MethodPost: serve(a, http.StatusOK, a.resumeSupplier)},
 		api.PathAdminSuppliers + "/{supplier}/reset":  {http.MethodPost: serve(a, http.StatusOK, a.resetSupplier)},
+		api.PathAdminSuppliers + "/{supplier}/test":   {http.MethodPost: serve(a, http.StatusOK, a.testSupplier)},
 		api.PathAdminRequests:                         {http.MethodGet: serveQuery(a, http.StatusOK, a.requests)},
 		api.PathAdminLog:                              {http.MethodGet: serveQuery(a, http.StatusOK, a.follow)},
 		api.PathAdminInfo:                             {http.MethodGet: serve(a, http.StatusOK, a.info)},

@@ -145,6 +145,13 @@ func (a actions) changeSupplier(x *exchange, message string, change func(name st
 	return api.SupplierChange{SupplierState: got, RequestID: x.id}, err
 }
 
+func (a actions) testSupplier(x *exchange, _ noBody) (api.SupplierTest, error) {
+	got, err := a.operator.TestSupplier(x.r.Context(), x.r.PathValue("supplier"))
+	a.logChange(x, err, "supplier tested", slog.String("supplier", got.Supplier), slog.String("result", got.Result))
+	got.RequestID = x.id
+	return got, err
+}
+
 func (a actions) requests(x *exchange, _ noBody) (api.RequestList, error) {
 	values, err := queryOf(x.r.URL.RawQuery, "id")
 	if err != nil {

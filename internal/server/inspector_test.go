@@ -260,7 +260,7 @@ var operations = map[string][]*regexp.Regexp{
 	http.MethodPost: {
 		regexp.MustCompile(`^/api/ai/v1/(estimates|tasks(/task_[0-9a-z]{26}/cancel)?|uploads)$`),
 		regexp.MustCompile(`^/api/ai/v1/webhooks(/whe_[0-9a-z]{26}/(rotate|test|deliveries/task_[0-9a-z]{26}\.0/(replay|outcome)))?$`),
-		regexp.MustCompile(`^/admin/v1/(keys(/key_[0-9a-z]{26}/(revoke|rotate))?|accounts(/[a-z]+/(links|suspend|resume|close|sessions/end))?|suppliers/[a-z-]+/(pause|resume|reset))$`),
+		regexp.MustCompile(`^/admin/v1/(keys(/key_[0-9a-z]{26}/(revoke|rotate))?|accounts(/[a-z]+/(links|suspend|resume|close|sessions/end))?|suppliers/[a-z-]+/(pause|resume|reset|test))$`),
 	},
 	http.MethodPatch: {
 		regexp.MustCompile(`^/admin/v1/(keys/key_[0-9a-z]{26}|accounts/[a-z]+)$`),

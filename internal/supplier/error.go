@@ -2,6 +2,8 @@ package supplier
 
 import (
 	"errors"
+	"fmt"
+	"net/http"
 	"time"
 
 	"unitask/internal/fault"
@@ -45,6 +47,24 @@ func (e *Error) Error() string {
 		s += ": " + e.cause.Error()
 	}
 	return s
+}
+
+// Cause returns the cause, for operators and logs; nil without one.
+func (e *Error) Cause() error { return e.cause }
+
+// Refusal says, for operators, what of the service's own the supplier refused; "" unless Operator is set and there was
+// an answer.
+func (e *Error) Refusal() string {
+	switch {
+	case !e.Operator || e.Status == 0:
+		return ""
+	case e.Status == http.StatusUnauthorized:
+		return "the supplier refuses the key (401)"
+	case e.Status == http.StatusPaymentRequired:
+		return "the supplier asks for a payment (402)"
+	default:
+		return fmt.Sprintf("the supplier refuses the key, the balance or the model (%d)", e.Status)
+	}
 }
 
 // Unwrap returns the fault and the cause, so that fault.CodeOf works.

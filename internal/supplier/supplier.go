@@ -13,6 +13,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
 	"time"
@@ -56,9 +57,29 @@ type KeyHonorer interface {
 	HonorsSubmitKey() bool
 }
 
-// Prober is an Adapter that can say whether the supplier is reachable, without cost.
+// Prober is an Adapter that can say whether the supplier is reachable and takes the key, without cost. Its error is
+// errors.ErrUnsupported if its configuration has no request for that.
 type Prober interface {
 	Probe(ctx context.Context) error
+}
+
+// Reacher is an Adapter without a free request, which can say whether the supplier's address answers: it sends no key.
+type Reacher interface {
+	Reach(ctx context.Context) error
+}
+
+// Reach asks the supplier by what the adapter has for it, without cost. keyed says that the key was sent. The error is
+// errors.ErrUnsupported if the adapter has no way to ask, else an *Error.
+func Reach(ctx context.Context, a Adapter) (keyed bool, err error) {
+	if p, ok := a.(Prober); ok {
+		if err := p.Probe(ctx); !errors.Is(err, errors.ErrUnsupported) {
+			return true, err
+		}
+	}
+	if r, ok := a.(Reacher); ok {
+		return false, r.Reach(ctx)
+	}
+	return false, errors.ErrUnsupported
 }
 
 // Moderator is an Adapter whose supplier can judge texts. It doesn't keep them, so that asking again only costs

@@ -44,6 +44,7 @@ func (c *Console) route() {
 		"POST /trial/show":                        c.handleTrialShow,
 		"GET /lookup":                             c.handleLookup,
 		"GET /suppliers":                          forOperators(c.handleSuppliers),
+		"POST /suppliers/{supplier}/test":         forOperators(c.handleSupplierTest),
 		"POST /suppliers/{supplier}/{change}":     forOperators(c.handleSupplierChange),
 		"GET /webhooks":                           c.withWebhooks(c.handleWebhooks),
 		"POST /webhooks":                          c.withWebhooks(c.handleWebhookCreate),

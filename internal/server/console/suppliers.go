@@ -60,6 +60,18 @@ func (c *Console) handleSupplierChange(x exchange) error {
 	return nil
 }
 
+// handleSupplierTest asks a supplier whether it answers; the page of suppliers shows the result.
+func (c *Console) handleSupplierTest(x exchange) error {
+	got, err := c.operator.TestSupplier(x.r.Context(), x.r.PathValue("supplier"))
+	if err != nil {
+		return err
+	}
+	c.log.InfoContext(x.r.Context(), "supplier tested",
+		slog.String("supplier", got.Supplier), slog.String("result", got.Result), slog.String("by", x.visitor.Account.ID))
+	c.goTo(x, x.r, "/suppliers?done=tested")
+	return nil
+}
+
 // resting reports whether a reset has something to forget at a supplier.
 func resting(s api.SupplierState) bool {
 	for _, r := range s.Routes {

@@ -78,7 +78,19 @@ func TestSupplierChanges(t *testing.T) {
 	if got := ann.run(`{"capability":"text.chat","input":{"prompt":"hi"}}`); got.State != task.Succeeded {
 		t.Errorf("a task is %s once it is resumed", got.State)
 	}
-	for path, want := range map[string]int{"/suppliers/" + sandbox.Cheap + "/reset": 303, "/suppliers/unknown/reset": 404, "/suppliers/" + sandbox.Cheap + "/sell": 404} {
+	if got := ops.post("/suppliers/"+sandbox.Cheap+"/test", nil); got.Header.Get("Location") != "/console/suppliers?done=tested" {
+		t.Errorf("tested: %d %s", got.StatusCode, got.body)
+	}
+	if got := ops.get("/suppliers?done=tested").body; !strings.Contains(got, "from this node: it answers, and doesn&#39;t refuse the service&#39;s key. It took") {
+		t.Errorf("the page doesn't say how the test went: %s", got)
+	}
+	if got := w.log.String(); !strings.Contains(got, `"msg":"supplier tested","supplier":"`+sandbox.Cheap+`","result":"ok"`) {
+		t.Error("the test isn't logged")
+	}
+	if got := ann.post("/suppliers/"+sandbox.Cheap+"/test", nil); got.StatusCode != http.StatusNotFound {
+		t.Errorf("a member tests a supplier: %d", got.StatusCode)
+	}
+	for path, want := range map[string]int{"/suppliers/unknown/test": 404, "/suppliers/" + sandbox.Cheap + "/reset": 303, "/suppliers/unknown/reset": 404, "/suppliers/" + sandbox.Cheap + "/sell": 404} {
 		if got := ops.post(path, nil); got.StatusCode != want {
 			t.Errorf("%s: %d, want %d", path, got.StatusCode, want)
 		}

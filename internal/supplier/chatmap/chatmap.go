@@ -131,12 +131,12 @@ func (c *chats) Stream(ctx context.Context, r supplier.Request, delta func(suppl
 	return streamer.Stream(ctx, r, delta)
 }
 
-// Probe asks the supplier something that is free; nil if it can't be asked.
+// Probe asks the supplier something that is free; errors.ErrUnsupported if it can't be asked.
 func (c *chats) Probe(ctx context.Context) error {
 	if p, ok := c.inner.(supplier.Prober); ok {
 		return p.Probe(ctx)
 	}
-	return nil
+	return errors.ErrUnsupported
 }
 
 // planOf returns the map of a request; mapped is false for the kind's own capabilities, which have none.

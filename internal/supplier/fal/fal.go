@@ -49,7 +49,7 @@ type adapter struct {
 	base   *url.URL
 }
 
-// New returns an adapter, which is a Poller, a Canceler, a Refuser and a Modeler too. Its errors are
+// New returns an adapter, which is a Poller, a Canceler, a Reacher, a Refuser and a Modeler too. Its errors are
 // about c.
 func New(c supplier.Config) (supplier.Adapter, error) {
 	if err := upstream.NoMaxTokensField(c); err != nil {
@@ -72,6 +72,9 @@ func New(c supplier.Config) (supplier.Adapter, error) {
 	}
 	return &adapter{Maps: maps, format: format, base: base}, nil
 }
+
+// Reach asks the queue's address without a key: fal documents no request that is free.
+func (a *adapter) Reach(ctx context.Context) error { return a.format.Client.Reach(ctx) }
 
 // Submit puts the work into the queue, once. It always begins a job.
 func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {

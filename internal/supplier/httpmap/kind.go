@@ -42,7 +42,7 @@ func Kind() supplier.Kind {
 	}
 }
 
-// adapter is a Poller, a Canceler, a KeyHonorer, a Refuser and a Modeler.
+// adapter is a Poller, a Canceler, a KeyHonorer, a Reacher, a Refuser and a Modeler.
 type adapter struct {
 	client *upstream.Client
 	plans  map[planKey]*plan
@@ -118,6 +118,9 @@ func (a *adapter) Knows(c catalog.Name, model string) bool { return a.plans[plan
 
 // HonorsSubmitKey reports whether every map says that the supplier does.
 func (a *adapter) HonorsSubmitKey() bool { return a.honors }
+
+// Reach asks the address without a key.
+func (a *adapter) Reach(ctx context.Context) error { return a.client.Reach(ctx) }
 
 // Probe sends the configured request, which is free.
 func (a *prober) Probe(ctx context.Context) error {

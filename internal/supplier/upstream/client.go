@@ -125,6 +125,19 @@ func (c *Client) Do(ctx context.Context, call Call) (Answer, error) {
 	return s.Answer()
 }
 
+// Reach asks for the base URL, without the key, and returns nil once an answer of whatever status has begun.
+func (c *Client) Reach(ctx context.Context) error {
+	at := *c.base
+	at.Path += "/"
+	var answer http1.Response
+	r := http1.Request{Method: http.MethodGet, URL: &at, Target: at.RequestURI(), Fields: http1.NewFields("", http.Header{"User-Agent": userAgent})}
+	if err := c.carrier.Carry(ctx, r, c.timeout, &answer); err != nil {
+		return broken(err)
+	}
+	_ = answer.Body.Close() // it isn't read
+	return nil
+}
+
 // Open sends the call and returns as soon as the answer has started. From there the body may take as long
 // as ctx allows, with no pause longer than the timeout or a minute. The caller closes the Stream.
 func (c *Client) Open(ctx context.Context, call Call) (*Stream, error) {

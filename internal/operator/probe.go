@@ -1,0 +1,113 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"unitask/internal/api"
+	"unitask/internal/fault"
+	"unitask/internal/supplier"
+)
+
+// testTime bounds the test of a supplier.
+const testTime = 10 * time.Second
+
+// supplierTests are the tests of suppliers from this node since its start, the last of each.
+type supplierTests struct {
+	mu      sync.Mutex
+	running map[string]bool
+	last    map[string]api.SupplierTest
+}
+
+// begin reports whether no other test of the supplier runs, and notes that one does.
+func (t *supplierTests) begin(name string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.running == nil {
+		t.running, t.last = map[string]bool{}, map[string]api.SupplierTest{}
+	}
+	free := !t.running[name]
+	t.running[name] = true
+	return free
+}
+
+// end notes the result; nil: there is none.
+func (t *supplierTests) end(name string, result *api.SupplierTest) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.running, name)
+	if result != nil {
+		t.last[name] = *result
+	}
+}
+
+// of returns the last result; nil without one.
+func (t *supplierTests) of(name string) *api.SupplierTest {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if last, ok := t.last[name]; ok {
+		return &last
+	}
+	return nil
+}
+
+// TestSupplier asks a supplier from this node, by a request that costs no money, whether it answers and takes the service's
+// key: for ten seconds at most, and once at a time. It may be paused, and stands as before: the routes learn of its work
+// alone, since a supplier may list its models and still fail at its work.
+func (o *Operator) TestSupplier(ctx context.Context, name string) (api.SupplierTest, error) {
+	if o.ReachFunc == nil {
+		return api.SupplierTest{}, fault.New(fault.InvalidRequest, "suppliers are tested at a running server")
+	}
+	if _, err := o.supplier(ctx, name); err != nil {
+		return api.SupplierTest{}, err
+	}
+	if !o.tests.begin(name) {
+		return api.SupplierTest{}, fault.New(fault.CapacityExhausted, "a test of this supplier is under way").WithRetryAfter(testTime)
+	}
+	var result *api.SupplierTest
+	defer func() { o.tests.end(name, result) }()
+	at := o.Now().UTC()
+	within, stop := context.WithTimeout(ctx, testTime)
+	defer stop()
+	keyed, took, err := o.ReachFunc(within, name)
+	if ctx.Err() != nil {
+		return api.SupplierTest{}, ctx.Err()
+	}
+	result = &api.SupplierTest{Supplier: name, At: api.Timestamp{Time: at}, Millis: took.Milliseconds()}
+	result.Result, result.About = verdictOf(keyed, err)
+	return *result, nil
+}
+
+// verdictOf is the result of a test, and its meaning in words.
+func verdictOf(keyed bool, err error) (result, about string) {
+	e := supplier.AsError(err)
+	switch {
+	case err == nil && keyed:
+		return api.TestOK, "it answers, and doesn't refuse the service's key"
+	case err == nil:
+		return api.TestReachable, "its address answers; its kind has no free request, so the key wasn't tried"
+	case errors.Is(err, errors.ErrUnsupported):
+		return api.TestUnsent, "its kind has no free request"
+	case e.Refusal() != "":
+		return api.TestRefused, e.Refusal()
+	case e.Status > 0:
+		return api.TestFailing, fmt.Sprintf("it answers with status %d to a request that should succeed", e.Status)
+	case e.Operator:
+		return api.TestUnsent, "no request was sent: " + causeOf(e)
+	case e.Fault.Code == fault.ProviderTimeout:
+		return api.TestUnreachable, "no answer came in time"
+	default:
+		return api.TestUnreachable, "no answer came: " + causeOf(e)
+	}
+}
+
+// causeOf is an error's cause in words; adapters let in none of a supplier's, and no key.
+func causeOf(e *supplier.Error) string {
+	if e.Cause() == nil {
+		return "the cause isn't known"
+	}
+	return e.Cause().Error()
+}
