@@ -70,7 +70,7 @@ func (c *Console) route() {
 	}
 }
 
-// routeTasks adds the pages of tasks and of usage.
+// routeTasks adds the pages of tasks and of usage, and the ways of the palette.
 func (c *Console) routeTasks() {
 	for pattern, h := range map[string]handler{
 		"GET /tasks":                   c.handleTasks,
@@ -79,6 +79,8 @@ func (c *Console) routeTasks() {
 		"GET /tasks/{task_id}":         c.handleTask,
 		"POST /tasks/{task_id}/cancel": c.handleTaskCancel,
 		"GET /usage":                   c.handleUsage,
+		"GET /commands":                c.handleCommands,
+		"GET /go":                      c.handleGo,
 	} {
 		c.handle(pattern, h)
 	}

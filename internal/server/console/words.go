@@ -15,7 +15,7 @@ import (
 // words are the functions by which templates write values.
 func words(now func() time.Time) template.FuncMap {
 	return template.FuncMap{
-		"nav": navigate, "sentence": sentence, "capital": capital, "moment": moment, "machine": machine, "money": money, "count": count[int64],
+		"sentence": sentence, "capital": capital, "moment": moment, "machine": machine, "money": money, "count": count[int64],
 		"ago": func(at any) string { return ago(timeOf(at), now()) }, "lasted": lasted, "size": api.Size,
 		"add":           func(a, b int) int { return a + b },
 		"pair":          func(a, b any) pair { return pair{a, b} },
@@ -31,17 +31,6 @@ func words(now func() time.Time) template.FuncMap {
 
 // pair hands two values to a template.
 type pair struct{ First, Second any }
-
-// link is one entry of the navigation.
-type link struct {
-	Path, Text string
-	Here       bool
-	Icon       template.HTML
-}
-
-func navigate(p page, section, path, text string) link {
-	return link{path, text, p.Section == section, icons[section]}
-}
 
 // sentence begins a message with a capital and ends it with a full stop.
 func sentence(message string) string {

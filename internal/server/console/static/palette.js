@@ -1,0 +1,120 @@
+// The palette: by `/` or Ctrl+K (⌘K on a Mac) somebody goes to a page, a capability, an action or an id. It is a dialog of
+// the browser's own, which keeps the focus inside and gives it back. `?` lists the shortcuts.
+
+import { makeOption, makePalette, makeShortcuts } from "./palette_make.js";
+import { identifies, ranked } from "./palette_match.js";
+
+const mac = /Mac|iP(hone|ad)/.test(navigator.platform);
+const button = document.querySelector("[data-palette]");
+const { palette, field, list, note } = makePalette();
+const shortcuts = makeShortcuts([
+  [["/", mac ? "⌘ K" : "Ctrl K"], "go to a page, a capability, an action or an id"],
+  [[mac ? "⌘ Enter" : "Ctrl Enter"], "run the trial's form"],
+  [["←", "→"], "a chart's values, and pictures that are open"],
+  [["Esc"], "close what is open"],
+  [["?"], "this list"],
+]);
+const mostShown = 50;
+
+let commands = [];
+let shown = [];
+let chosen = 0;
+
+// acts are the commands that lead to no page.
+const acts = {
+  theme: () => document.querySelector("[data-theme-toggle]").click(),
+  shortcuts: () => shortcuts.showModal(),
+  "sign-out": () => document.querySelector("form[data-person]").requestSubmit(),
+};
+
+const leadsTo = (to) => `${button.dataset.go}?${new URLSearchParams({ to })}`;
+
+// found returns what fits the typed text, and the way to an id or a whole name.
+function found(typed) {
+  if (identifies(typed)) return [{ text: typed, kind: "Go to", href: leadsTo(typed) }];
+  const all = ranked(commands, typed).slice(0, mostShown);
+  if (typed) all.push({ text: typed, kind: "Find", href: leadsTo(typed) });
+  return all;
+}
+
+function choose(i) {
+  list.children[chosen]?.setAttribute("aria-selected", "false");
+  chosen = shown.length ? (i + shown.length) % shown.length : 0;
+  const row = list.children[chosen];
+  if (!row) {
+    field.removeAttribute("aria-activedescendant");
+    return;
+  }
+  row.setAttribute("aria-selected", "true");
+  row.scrollIntoView({ block: "nearest" });
+  field.setAttribute("aria-activedescendant", row.id);
+}
+
+function draw() {
+  shown = found(field.value.trim());
+  list.replaceChildren(...shown.map((command, i) => {
+    const row = makeOption(command, i);
+    row.addEventListener("click", () => run(command));
+    row.addEventListener("mousemove", () => { if (chosen !== i) choose(i); });
+    return row;
+  }));
+  choose(0);
+}
+
+function run(command) {
+  palette.close();
+  if (command.act) acts[command.act]();
+  else location.assign(command.href);
+}
+
+async function load() {
+  try {
+    const answer = await fetch(button.dataset.palette, { headers: { Accept: "application/json" } });
+    if (answer.redirected) location.reload(); // to the sign-in page
+    if (!answer.ok) throw new Error(answer.statusText);
+    commands = await answer.json();
+    note.textContent = "";
+  } catch {
+    note.textContent = "The pages and actions couldn't be read. An id is found all the same.";
+  }
+  if (palette.open) draw();
+}
+
+function open() {
+  if (document.querySelector("dialog[open]")) return;
+  field.value = "";
+  palette.showModal();
+  draw();
+  load();
+}
+
+// opens acts on the keys that open a dialog, and reports whether it was one. Somebody who types in a field types `/` and `?`.
+function opens(event) {
+  const held = mac ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey;
+  if (held && !event.shiftKey && event.key.toLowerCase() === "k") {
+    if (palette.open) palette.close();
+    else open();
+    return true;
+  }
+  if (event.ctrlKey || event.metaKey || event.target.closest?.("input, textarea, select, [contenteditable]") || document.querySelector("dialog[open]")) return false;
+  if (event.key === "/") open();
+  else if (event.key === "?") shortcuts.showModal();
+  else return false;
+  return true;
+}
+
+document.addEventListener("keydown", (event) => {
+  if (!event.isComposing && !event.altKey && !event.defaultPrevented && opens(event)) event.preventDefault();
+});
+field.addEventListener("input", draw);
+field.addEventListener("keydown", (event) => {
+  if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+  const to = { ArrowDown: chosen + 1, ArrowUp: chosen - 1, PageDown: Math.min(chosen + 8, shown.length - 1), PageUp: Math.max(chosen - 8, 0) }[event.key];
+  if (to !== undefined) choose(to);
+  else if (event.key === "Enter" && shown[chosen]) run(shown[chosen]);
+  else return;
+  event.preventDefault();
+});
+button.hidden = false;
+button.querySelector("kbd").dataset.keys = mac ? "⌘ K" : "Ctrl K";
+button.addEventListener("click", open);

@@ -1,0 +1,148 @@
+// The palette, by keyboard alone, by mouse and in the looks: it leads to pages, capabilities, actions and ids, and leaves
+// fields alone.
+import { assert, browse, equal, fits, judge, step, told } from "./driver.mjs";
+
+const list = (page) => page.getByRole("listbox", { name: "Found" });
+const options = (page) => list(page).getByRole("option").allInnerTexts();
+const open = (page) => page.getByRole("dialog", { name: "Go to" });
+const field = (page) => page.getByRole("combobox", { name: "Page, capability, action or id" });
+
+// go opens the palette, types and takes the first of what is found.
+async function go(page, text, opened = "/") {
+  await page.keyboard.press(opened);
+  await list(page).getByRole("option").nth(5).waitFor();
+  await page.keyboard.type(text);
+  await page.keyboard.press("Enter");
+}
+
+async function keys(page) {
+  await page.goto("/console/tasks");
+  const before = page.getByRole("link", { name: "Keys", exact: true });
+  await before.focus();
+  await page.keyboard.press("/");
+  await open(page).waitFor();
+  await list(page).getByRole("option", { name: "Tasks Page", exact: true }).waitFor();
+  equal(await field(page).inputValue(), "", "the slash that opened it");
+  const chosen = () => field(page).evaluate((e) => document.getElementById(e.getAttribute("aria-activedescendant")).innerText.split("\n")[0]);
+  const first = await chosen();
+  await page.keyboard.press("ArrowDown");
+  assert((await chosen()) !== first, "the arrow moves the choice");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("ArrowUp");
+  equal(await list(page).getByRole("option", { selected: true }).count(), 1, "options that are chosen");
+  assert((await chosen()) === (await options(page)).at(-1).split("\n")[0], "up from the first is the last");
+  await page.keyboard.press("ArrowDown");
+  equal(await chosen(), first, "down from the last");
+  for (let i = 0; i < 6; i++) {
+    await page.keyboard.press("Tab");
+    assert(await page.evaluate(() => document.activeElement === document.body || document.activeElement.closest("dialog") !== null), "Tab leaves the dialog");
+  }
+  await page.keyboard.press("Escape");
+  await open(page).waitFor({ state: "hidden" });
+  assert(await before.evaluate((e) => e === document.activeElement), "the focus isn't given back");
+  await page.keyboard.press("Control+k");
+  await open(page).waitFor();
+  await page.keyboard.press("Control+k");
+  await open(page).waitFor({ state: "hidden" });
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+  await judge(page, "the shortcuts");
+  await page.keyboard.press("/");
+  equal(await open(page).count(), 0, "a second dialog");
+  await page.keyboard.press("Escape");
+}
+
+async function fields(page) {
+  await page.goto("/console/trial?capability=text.chat&mode=test");
+  const prompt = page.getByRole("textbox", { name: "Prompt" });
+  await prompt.fill("");
+  await prompt.focus();
+  await page.keyboard.type("either/or?");
+  equal(await prompt.inputValue(), "either/or?", "what is typed in a field");
+  equal(await open(page).count(), 0, "a palette over a field");
+  await page.keyboard.press("Control+k");
+  await open(page).waitFor();
+  await page.keyboard.type("zzzz");
+  await page.keyboard.press("Control+Enter"); // runs the trial, but not from here
+  await page.keyboard.press("Escape");
+  assert(await prompt.evaluate((e) => e === document.activeElement), "the field lost the focus");
+  equal(await page.locator("#result .pill").count(), 0, "runs");
+  await page.keyboard.press("Control+Enter");
+  await page.locator(".pill.succeeded").first().waitFor();
+}
+
+async function ways(page) {
+  await page.goto("/console/usage");
+  await go(page, "own acc");
+  await page.waitForURL("**/console/overview");
+  await go(page, "imgen", "Control+k");
+  await page.waitForURL("**/console/trial?capability=image.generate&mode=test");
+  await go(page, "new key");
+  await page.waitForURL("**/console/keys/new");
+  await page.getByRole("heading", { name: "New key" }).click(); // out of the field that has the focus
+  await go(page, "field notes");
+  await page.getByRole("heading", { name: "Field Notes" }).waitFor();
+  await page.goto("/console/tasks");
+  const task = await page.locator("#tasks tbody a").first().getAttribute("href");
+  await page.goto("/console/");
+  await go(page, task.split("/").pop());
+  await page.waitForURL(`**${task}`);
+  await go(page, "no such thing");
+  await page.waitForURL("**/console/lookup?id=no+such+thing");
+  const dark = () => page.evaluate(() => document.documentElement.dataset.theme);
+  await go(page, "dark", "Control+k");
+  equal(await dark(), "dark", "the theme");
+  await go(page, "dark", "Control+k");
+  equal(await dark(), "light", "the theme again");
+}
+
+async function looks(page) {
+  await page.goto("/console/");
+  for (const colorScheme of ["light", "dark"]) {
+    await page.evaluate(() => { delete document.documentElement.dataset.theme; });
+    await page.emulateMedia({ colorScheme });
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 860 });
+      await judge(page, `a page with the button, ${colorScheme} at ${width}`);
+      await fits(page, "a page with the button");
+      await page.getByRole("button", { name: "Go to a page or an id" }).click();
+      await list(page).getByRole("option", { name: "Tasks Page", exact: true }).waitFor();
+      await page.keyboard.type("key");
+      await judge(page, `the palette, ${colorScheme} at ${width}`);
+      await fits(page, "the palette");
+      await page.getByRole("button", { name: "Close" }).click();
+      await open(page).waitFor({ state: "hidden" });
+    }
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.getByRole("button", { name: "Go to a page or an id" }).click();
+  await list(page).getByRole("option", { name: "Tasks Page", exact: true }).click(); // by touch
+  await page.waitForURL("**/console/tasks");
+  await page.setViewportSize({ width: 1280, height: 860 });
+}
+
+async function unreachable(page) {
+  page.refusals(503);
+  await page.goto("/console/tasks");
+  await page.route("**/console/commands", (route) => route.fulfill({ status: 503, body: "" }));
+  await page.keyboard.press("/");
+  await page.getByText("The pages and actions couldn't be read.").waitFor();
+  await page.keyboard.type("something");
+  equal(await options(page), ["something\nFind"], "what is left");
+  await page.keyboard.press("Escape");
+  await page.unroute("**/console/commands");
+}
+
+await browse(async (page) => {
+  await page.goto(told.link);
+  await page.waitForURL("**/console/");
+  await step("by keyboard alone", () => keys(page));
+  await step("fields are left alone", () => fields(page));
+  await step("it leads to pages, capabilities, accounts and ids", () => ways(page));
+  await step("looks, mouse and touch", () => looks(page));
+  await step("without an answer", () => unreachable(page));
+  await step("sign out", async () => {
+    await go(page, "sign out");
+    await page.waitForURL("**/console/sign-in");
+  });
+});
