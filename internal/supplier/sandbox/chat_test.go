@@ -31,6 +31,7 @@ func TestChat(t *testing.T) {
 		"count":     {`{"prompt":"How many words: one two three"}`, `{}`, text("3 words, 13 characters.", "stop", 6, 5)},
 		"object":    {`{"prompt":"upper a"}`, `{"output_schema":{"type":"object"}}`, text(`{"answer":"A"}`, "stop", 2, 2)},
 		"sort":      {`{"prompt":"sort: pear apple fig"}`, `{}`, text("apple fig pear", "stop", 4, 3)},
+		"lines":     {`{"prompt":"sort\n\npear\napple\nfig\n"}`, `{}`, text("apple fig pear", "stop", 5, 3)},
 		"last message of the user": {
 			`{"system":"Be brief.","messages":[{"role":"user","content":"upper a"},{"role":"assistant","content":"A"},{"role":"user","content":"reverse abc"},{"role":"assistant","content":"c"}]}`,
 			`{}`, text("cba", "stop", 8, 1),

@@ -33,10 +33,13 @@ func greet(ask string) string {
 	return ""
 }
 
-// rewrite applies the first word of the prompt to the rest of it.
+// rewrite applies the first word of the prompt to the rest of it, which may stand on further lines, as from a pipe.
 func rewrite(ask string) string {
-	verb, rest, _ := strings.Cut(ask, " ")
-	rest = strings.TrimSpace(rest)
+	end := strings.IndexFunc(ask, unicode.IsSpace)
+	if end < 0 {
+		return ""
+	}
+	verb, rest := ask[:end], strings.TrimSpace(ask[end:])
 	if rest == "" {
 		return ""
 	}
