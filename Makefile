@@ -4,7 +4,7 @@ PKG ?= ./...
 CI := ./.ci/run
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint fmt cover bench profile crash client-crash sigterm clock webhook-crash store-crash store-copy lists database-crash fleet postgres-suites corrupt power sweep hostile upload full-disk backup-test upgrade-test linearizable sim fuzz npm openapi deploy-check e2e e2e-model openai-go golden reproducible vuln release-check image-test ci clean
+.PHONY: help build test race lint fmt cover bench profile crash client-crash sigterm clock webhook-crash store-crash store-copy lists database-crash fleet postgres-suites corrupt power sweep hostile upload full-disk backup-test upgrade-test linearizable sim fuzz npm openapi deploy-check e2e e2e-model openai-go golden pictures reproducible vuln release-check image-test ci clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -127,6 +127,10 @@ golden: ## Write the generated pages anew
 	$(GO) test . -run TestDesignPackages -update
 	$(GO) generate ./client
 	$(GO) test ./test/sdk -run 'Test(Python|TypeScript)Types' -update
+
+pictures: npm ## Make the pictures of the docs anew: recordings of the terminal, and screenshots of the console
+	$(GO) test ./test/e2e -run 'TestRecordings$$' -count=1 -update
+	$(GO) test ./test/browser -run 'TestConsole$$|TestScreenshots$$' -count=1 -update
 
 reproducible: ## Build twice in different folders and compare the hashes
 	$(CI) reproducible

@@ -174,6 +174,7 @@ var layers = map[string]layer{
 		"api", "artifact", "client", "sse", "store/boltstore", "store/pgstore/pgtest", "task", "test/crash/invariant",
 	}},
 	"test/model":      {floor: 9},
+	"test/recording":  {floor: 0},
 	"test/sdk":        {floor: 9},
 	"test/model/gguf": {floor: 0},
 	"test/power":      {floor: 9},

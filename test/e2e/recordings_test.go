@@ -1,0 +1,228 @@
+package e2e_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"unitask/test/harness"
+	"unitask/test/recording"
+)
+
+var update = flag.Bool("update", false, "write docs/recordings anew")
+
+// film is a terminal that is recorded.
+type film struct {
+	*terminal
+	recording.Recording
+	awaited []string // in the order in which they were seen
+}
+
+// newFilm opens a recorded terminal with a shell in it, whose folder is the host's and whose prompt is "$".
+func (h *host) newFilm(title string, width, height int) *film {
+	h.T.Helper()
+	f := &film{
+		terminal: h.newTerminal(width, height, "sh", "-c", `cd "$0"; mkdir -p bin; ln -sf "$1" bin/unitask
+			unset NO_COLOR UNITASK_API_KEY; export COLORTERM=truecolor PATH="$PWD/bin:$PATH" UNITASK_DATA_DIR="$0/data" PS1="$2"; exec sh`,
+			h.Dir, harness.Binary(), "\n\x1b[1;32m$\x1b[0m "),
+		Recording: recording.Recording{Title: title, Width: width, Height: height},
+	}
+	f.prompt()
+	return f
+}
+
+// look records the screen as it is and returns its words.
+func (f *film) look() string {
+	f.host.T.Helper()
+	out := f.must("capture-pane", "-e", "-p", "-N", ";", "display-message", "-p", "#{cursor_x} #{cursor_y} #{cursor_flag}")
+	at := time.Now()
+	out = strings.TrimSuffix(out, "\n")
+	end := strings.LastIndexByte(out, '\n')
+	s := recording.Screen{Rows: f.published(out[:end])}
+	var pointer int
+	if _, err := fmt.Sscan(out[end:], &s.X, &s.Y, &pointer); err != nil {
+		f.host.T.Fatalf("the cursor %q: %v", out[end:], err)
+	}
+	s.Pointer = pointer == 1
+	f.Add(s, at)
+	return s.Text()
+}
+
+// published shows the server at the port that it has by default.
+func (f *film) published(rows string) string {
+	return strings.ReplaceAll(rows, f.host.Base, "http://127.0.0.1:8420")
+}
+
+// until records until the screen is as awaited.
+func (f *film) until(what string, ok func(screen string) bool) {
+	f.host.T.Helper()
+	for deadline := time.Now().Add(time.Minute); !ok(f.look()); <-time.After(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			f.host.T.Fatalf("the screen doesn't show %s:\n%s", what, f.screen())
+		}
+	}
+}
+
+// shows waits for texts on the screen.
+func (f *film) shows(texts ...string) {
+	f.host.T.Helper()
+	for _, text := range texts {
+		f.until(text, func(screen string) bool { return strings.Contains(screen, text) })
+	}
+	f.awaited = append(f.awaited, texts...)
+}
+
+// prompt waits until the shell's prompt is the last line, and nothing behind it.
+func (f *film) prompt() { f.lastLine("$") }
+
+func (f *film) lastLine(want string) {
+	f.host.T.Helper()
+	f.until("the last line "+want, func(screen string) bool { return screen[strings.LastIndexByte(screen, '\n')+1:] == want })
+}
+
+// types enters a text, letter by letter, and waits for each to be shown.
+func (f *film) types(text string) {
+	f.host.T.Helper()
+	for _, letter := range text {
+		before := len(f.Frames())
+		f.keys(string(letter))
+		f.until("another letter of "+text, func(string) bool { return len(f.Frames()) > before })
+	}
+}
+
+// runs enters a command and waits for its end.
+func (f *film) runs(command string, shown ...string) {
+	f.host.T.Helper()
+	f.types(command)
+	f.Hold(400 * time.Millisecond)
+	f.keys("Enter")
+	f.prompt()
+	f.shows(shown...)
+	f.Hold(1500 * time.Millisecond)
+}
+
+// TestRecordings records sessions in a real terminal, judges what they show, and writes them with -update.
+func TestRecordings(t *testing.T) {
+	need(t, "tmux")
+	for name, scene := range map[string]func(h *host) *film{"run": filmRun, "chat": filmChat, "dashboard": filmDashboard} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := scene(newHost(t).start())
+			cast, err := f.Cast()
+			if err != nil {
+				t.Fatal(err)
+			}
+			svg := f.SVG()
+			judgeFilm(t, f, cast, svg)
+			if *update && !t.Failed() {
+				mustWrite(t, filepath.Join("..", "..", "docs", "recordings", name+".cast"), cast)
+				mustWrite(t, filepath.Join("..", "..", "docs", "recordings", name+".svg"), svg)
+			}
+		})
+	}
+}
+
+// largestRecording is how many bytes one may have: they are in every clone.
+const largestRecording = 150 << 10
+
+// judgeFilm: what was awaited is in the frames in its order, the cast plays and ends with the last frame, and the picture
+// is XML. Neither holds a word about the machine or a key.
+func judgeFilm(t *testing.T, f *film, cast, svg []byte) {
+	t.Helper()
+	frames, at := f.Frames(), 0
+	for _, text := range f.awaited {
+		for at < len(frames) && !strings.Contains(frames[at].Text(), text) {
+			at++
+		}
+		if at == len(frames) {
+			t.Fatalf("no frame shows %q, or only one before what was awaited before it", text)
+		}
+	}
+	if length := f.Length(); length > time.Minute {
+		t.Errorf("it takes %s, too long to watch", length)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	who, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, raw := range map[string][]byte{"cast": cast, "picture": svg} {
+		for _, secret := range []string{f.host.key, f.host.Dir, f.host.Base, os.TempDir(), filepath.Dir(harness.Binary()), host, who.Username, who.HomeDir} {
+			if bytes.Contains(raw, []byte(secret)) {
+				t.Errorf("the %s holds %q", name, secret)
+			}
+		}
+		if len(raw) > largestRecording {
+			t.Errorf("the %s has %d bytes, more than %d", name, len(raw), largestRecording)
+		}
+	}
+	judgeXML(t, svg)
+	if got, want := f.host.play(t, f, cast), frames[len(frames)-1].Text(); got != want {
+		t.Errorf("the cast ends with\n%s\nand the session with\n%s", got, want)
+	}
+	t.Logf("%d frames, %s, %d and %d bytes", len(frames), f.Length(), len(cast), len(svg))
+}
+
+func judgeXML(t *testing.T, svg []byte) {
+	t.Helper()
+	tokens := xml.NewDecoder(bytes.NewReader(svg))
+	for {
+		token, err := tokens.Token()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := token.(xml.StartElement); ok && !slices.Contains([]string{"svg", "title", "style", "g", "rect", "circle", "path", "text"}, e.Name.Local) {
+			t.Errorf("the picture has an element %s, which may not be shown", e.Name.Local)
+		}
+	}
+}
+
+// play reads a cast, and shows it in another terminal to its end.
+func (h *host) play(t *testing.T, f *film, cast []byte) (screen string) {
+	t.Helper()
+	lines := bytes.Split(bytes.TrimSpace(cast), []byte("\n"))
+	var header struct{ Version, Width, Height int }
+	if err := json.Unmarshal(lines[0], &header); err != nil || header.Version != 2 || len(lines) != len(f.Frames())+2 {
+		t.Fatalf("%d lines for %d frames, the first %s: %v", len(lines), len(f.Frames()), lines[0], err)
+	}
+	var all strings.Builder
+	last := 0.0
+	for _, line := range lines[1:] {
+		var at float64
+		var kind, data string
+		if err := json.Unmarshal(line, &[]any{&at, &kind, &data}); err != nil || kind != "o" || at < last {
+			t.Fatalf("after %v s: %s: %v", last, line, err)
+		}
+		last = at
+		all.WriteString(data)
+	}
+	name := filepath.Join(h.Dir, "played")
+	mustWrite(t, name, []byte(all.String()))
+	p := h.newTerminal(header.Width, header.Height, "sh", "-c", `cat "$0"; tmux wait-for -S played; exec sleep 600`, name)
+	p.must("wait-for", "played")
+	return recording.Screen{Rows: f.published(p.must("capture-pane", "-p", "-N"))}.Text()
+}
+
+func mustWrite(t *testing.T, name string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(name, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
