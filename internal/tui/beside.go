@@ -12,7 +12,7 @@ func (m *Model) split() (left, right int) {
 	if m.width < besideFrom {
 		return 0, 0
 	}
-	right = max(leastBeside, m.width*2/5)
+	right = max(leastBeside, m.width*3/8)
 	return m.width - right - 3, right
 }
 

@@ -53,7 +53,7 @@ func (t *table) Render(c canvas, b taskCache, width, height int) string {
 
 // taskColumns gives each column its width; in few columns the last ones go, and in many there are two more.
 func taskColumns(rows []*known, width int) []int {
-	const state, took, bar, narrowest, words = 14, 6, 9, 14, 30
+	const state, took, bar, narrowest, words = 14, 6, 9, 12, 30
 	capability, amount := 10, 4
 	for _, t := range rows {
 		capability, amount = max(capability, t.capability), max(amount, t.cost)
