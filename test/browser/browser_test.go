@@ -82,10 +82,12 @@ type setting struct {
 	Folder      string   `json:"folder"`      // the script's own, for the browser's profile and files
 	Screenshots string   `json:"screenshots"` // their folder; "" without
 	Root        bool     `json:"root"`        // who can't be given Chromium's sandbox
+	More        any      `json:"more"`        // of one script alone
 }
 
-// run runs a script against a server with the sandbox's suppliers, by a link for an operator.
-func run(t *testing.T, script string, s *harness.Server) {
+// run runs a script against a server with the sandbox's suppliers, by a link for an operator. prepare, if any, makes
+// further data of the pages, and returns what the script is told of them.
+func run(t *testing.T, script string, s *harness.Server, prepare ...func(*client.Admin) any) {
 	t.Helper()
 	t.Parallel()
 	chromium, node, modules := tools(t)
@@ -102,6 +104,9 @@ func run(t *testing.T, script string, s *harness.Server) {
 	told := setting{
 		Base: s.Base, Link: link.URL, Binary: harness.Binary(), Environment: s.Environ(), Chromium: chromium, Modules: modules,
 		Folder: t.TempDir(), Root: os.Geteuid() == 0,
+	}
+	for _, p := range prepare {
+		told.More = p(admin)
 	}
 	if *update {
 		if told.Screenshots, err = filepath.Abs(filepath.Join("..", "..", "docs", "screenshots")); err != nil {

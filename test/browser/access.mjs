@@ -1,0 +1,113 @@
+// Every page of the console, as its routes name them, judged for each role: in light and dark, at 1280 and 390 pixels.
+import { assert, browse, equal, fits, judge, step, told } from "./driver.mjs";
+
+const { links, pages, values } = told.more;
+const root = "/console";
+
+// files are addresses without a page.
+const files = ["/static/{file}", "/tasks/export", "/usage/export"];
+
+// others are further looks of a page, by its path.
+const others = {
+  "/": ["/?span=days&split=supplier&mode=live"],
+  "/keys": ["/keys?status=revoked"],
+  "/lookup": [`/lookup?id=${values.task_id}`],
+  "/tasks": ["/tasks?since=2020-01-01&until=2020-01-02", "/tasks?colour=red"],
+  "/tasks/{task_id}": [`/tasks/${values.picture}`, `/tasks/${values.failed}`],
+  "/trial": ["/trial?capability=image.edit&mode=test", "/trial?capability=text.chat&mode=live"],
+  "/webhooks/{webhook_id}": ["/webhooks/no_such"],
+};
+const together = ["/tasks?account=*", "/usage?account=*", "/keys?account=*"]; // for operators
+
+// statuses of pages that aren't there for all roles, beside those of operators alone.
+const statuses = { "/people": { member: 404 } };
+
+// made are the values in addresses that hold once.
+const made = {
+  // a key is shown once, on the page that its form leads to
+  word: async (page) => {
+    const answer = await page.context().request.post(`${root}/keys`, {
+      form: { name: "once", mode: "test" }, headers: { "Sec-Fetch-Site": "same-origin" }, maxRedirects: 0,
+    });
+    equal(answer.status(), 303, "making a key");
+    return new URL(answer.headers().location, told.base).pathname.split("/").pop();
+  },
+};
+
+async function address(page, path) {
+  const parts = path.split("/").map((part) => {
+    const name = /^\{(\w+)\}$/.exec(part)?.[1];
+    if (!name) return part;
+    assert(made[name] ?? values[name], `${path} is new here: say in access_test.go which ${name} it is looked at with`);
+    return made[name]?.(page) ?? values[name];
+  });
+  return (await Promise.all(parts)).join("/");
+}
+
+const seen = new Set();
+
+// isNew reports whether a part of the page is another than those that were judged: the id of a request aside.
+async function isNew(page, part) {
+  const all = (await page.locator(part).evaluate((e) => e.outerHTML)).replace(/req_\w+/g, "req");
+  return !seen.has(all) && Boolean(seen.add(all));
+}
+
+const looks = [["light", 1280], ["dark", 1280], ["dark", 390], ["light", 390]];
+
+// look judges the page as it is, with what is folded open: in all looks where its content hasn't been judged on a page of
+// another role, which has other links beside it.
+async function look(page, what) {
+  await page.locator("main details:not([data-chooser])").evaluateAll((all) => all.forEach((one) => { one.open = true; }));
+  await page.waitForFunction(() => [...document.images].every((i) => i.complete));
+  const [whole, content] = [await isNew(page, "html"), await isNew(page, "main")];
+  for (const [colorScheme, width] of looks.slice(0, content ? 4 : Number(whole))) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 860 });
+    await judge(page, `${what}, ${colorScheme}, ${width}`, colorScheme === "dark" ? { runOnly: ["color-contrast"] } : {});
+    await fits(page, `${what}, ${colorScheme}, ${width}`);
+  }
+  await page.setViewportSize({ width: 1280, height: 860 });
+}
+
+async function visit(page, role, at, status) {
+  const answer = await page.goto(root + at);
+  equal(answer.status(), status, `${at} for ${role}`);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await look(page, `${at} for ${role}`);
+}
+
+async function signedOut(page) {
+  for (const { path } of pages.filter((one) => !files.includes(one.path))) {
+    const at = path.replace(/\{\w+\}/g, "some");
+    const answer = await page.context().request.get(root + at);
+    equal([answer.status(), new URL(answer.url()).pathname], [200, `${root}/sign-in`], `${at} without a session`);
+  }
+  await visit(page, "somebody signed out", "/sign-in", 200);
+  await page.goto(`${root}/sign-in#token=wrong`);
+  await page.getByRole("alert").waitFor();
+  await look(page, "a link that doesn't hold");
+}
+
+async function signedIn(page, role) {
+  await page.context().clearCookies();
+  await page.goto(links[role]);
+  await page.waitForURL(`**${root}/`);
+  for (const { path, operators } of pages) {
+    if (files.includes(path) || path === "/sign-in") continue;
+    const refused = operators && role !== "operator" ? 404 : undefined;
+    const status = refused ?? statuses[path]?.[role] ?? 200;
+    await visit(page, role, await address(page, path), status);
+    if (status !== 200) continue;
+    for (const at of others[path] ?? []) await visit(page, role, at, { "/tasks?colour=red": 400, "/webhooks/no_such": 404 }[at] ?? 200);
+  }
+  await visit(page, role, "/no/such/page", 404);
+  if (role === "operator") for (const at of together) await visit(page, role, at, 200);
+}
+
+await browse(async (page) => {
+  page.refusals(400, 401, 404);
+  const known = pages.map(({ path }) => path);
+  equal(Object.keys(others).concat(Object.keys(statuses), files).filter((path) => !known.includes(path)), [], "pages that are gone");
+  await step("signed out", () => signedOut(page));
+  for (const role of ["member", "admin", "operator"]) await step(`each page for ${role}`, () => signedIn(page, role));
+});
