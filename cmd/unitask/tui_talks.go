@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"unitask/internal/api"
+	"unitask/internal/arguments"
 	"unitask/internal/catalog"
 	"unitask/internal/chat"
 	"unitask/internal/journal"
@@ -27,7 +28,7 @@ func (dashboardTalks) List() ([]chat.Summary, error) {
 // Open takes a conversation of this service, or begins one for an empty id: by the preferred capability if that takes
 // one.
 func (d dashboardTalks) Open(ctx context.Context, id, preferred string) (tui.Talk, error) {
-	s := &talk.Session{Service: d.service, Store: chat.Open(journal.StateDir()), Describe: describe}
+	s := &talk.Session{Service: d.service, Store: chat.Open(journal.StateDir()), Describe: describe, Ahead: d.ahead}
 	var err error
 	if s.Place, err = talk.PlaceOf(ctx, d.service); err != nil {
 		return nil, err
@@ -55,6 +56,11 @@ func (d dashboardTalks) Open(ctx context.Context, id, preferred string) (tui.Tal
 		return nil, err
 	}
 	return talk.NewDesk(s), nil
+}
+
+// ahead sends the large files of a message.
+func (d dashboardTalks) ahead(ctx context.Context) arguments.AheadFunc {
+	return (&ahead{ctx: ctx, client: d.service.Client}).send
 }
 
 // listedCapabilities is a directory that was read.

@@ -141,7 +141,7 @@ func uploadOf(name string, f *os.File) (*uploadFile, error) {
 type ahead struct {
 	ctx      context.Context //nolint:containedctx // of the command that it belongs to
 	client   *client.Client
-	progress *progress
+	progress *progress // nil: it isn't shown
 
 	mu   sync.Mutex
 	sent map[string]string // ids by names of files, their sizes and times
@@ -158,8 +158,8 @@ func (a *ahead) send(f *os.File, bytes int64, contentType string) (string, error
 	if id, ok := a.sent[key]; ok {
 		return id, nil
 	}
-	u, err := a.client.Upload(a.ctx, client.File{ReaderAt: f, Bytes: bytes, ContentType: contentType}, func(n int64) { a.progress.sent(n, bytes) })
-	a.progress.sent(0, 0)
+	u, err := a.client.Upload(a.ctx, client.File{ReaderAt: f, Bytes: bytes, ContentType: contentType}, func(n int64) { a.show(n, bytes) })
+	a.show(0, 0)
 	switch {
 	case errors.Is(err, client.ErrNoUploads):
 		return "", nil
@@ -173,6 +173,12 @@ func (a *ahead) send(f *os.File, bytes int64, contentType string) (string, error
 	}
 	a.sent[key] = u.Artifact
 	return u.Artifact, nil
+}
+
+func (a *ahead) show(sent, all int64) {
+	if a.progress != nil {
+		a.progress.sent(sent, all)
+	}
 }
 
 // sender takes the large files of a request, and its other parts before.

@@ -41,8 +41,8 @@ func (m *Model) View() string {
 		body = m.directory.Render(c, m.width, height)
 	case m.screen == tasksScreen:
 		body = m.renderTasks(c, height)
-	case m.screen == formScreen && m.form.picker != nil:
-		body = m.form.picker.Render(c, m.width, height)
+	case m.picker() != nil:
+		body = m.picker().Render(c, m.width, height)
 	case m.screen == formScreen:
 		body = m.form.Render(c, m.width, height)
 	case m.screen == talksScreen:
@@ -108,21 +108,27 @@ func (m *Model) title(c canvas) string {
 		return c.tab.Render(capabilities) + "  " + c.activeTab.Render(tasks)
 	case formScreen:
 		path := c.faint.Render("› ") + c.accent.Render(line(string(m.form.capability.Name)))
-		if p := m.form.picker; p != nil {
-			path += c.faint.Render(" › ") + c.accent.Render(line(p.entry.Field.Name))
-		}
-		return path
+		return path + m.pickerPath(c)
 	case talksScreen:
 		return c.faint.Render("› ") + c.accent.Render("conversations")
 	case talkScreen:
 		path := c.faint.Render("› ") + c.accent.Render(line(m.talking.view.Capability))
-		if title := line(m.talking.view.Title); title != "" {
+		if title := line(m.talking.view.Title); title != "" && m.talking.picker == nil {
 			path += c.faint.Render(" › " + title)
 		}
-		return path
+		return path + m.pickerPath(c)
 	default:
 		return c.faint.Render("› ") + c.accent.Render(line(m.known(m.detail.id).Capability))
 	}
+}
+
+// pickerPath ends the path of a screen whose list is open.
+func (m *Model) pickerPath(c canvas) string {
+	p := m.picker()
+	if p == nil {
+		return ""
+	}
+	return c.faint.Render(" › ") + c.accent.Render(line(p.entry.Field.Name))
 }
 
 // footer is a status line, its remedy and the keys; with little room, the status or the keys, whichever matters more.

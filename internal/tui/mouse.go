@@ -6,7 +6,7 @@ import tea "github.com/charmbracelet/bubbletea"
 // click into the header shows the other list, or leaves a task.
 func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	press := func(k tea.KeyType) tea.Cmd { return m.oneKey(tea.KeyMsg{Type: k}) }
-	if m.screen == talkScreen && m.palette == nil {
+	if m.screen == talkScreen && m.palette == nil && m.picker() == nil {
 		return m.wheelTalk(msg)
 	}
 	lists := m.screen == directoryScreen || m.screen == tasksScreen || m.screen == talksScreen

@@ -28,7 +28,7 @@ func keyOf(name string) (tea.KeyMsg, bool) {
 // offeredKeys are the actions of the screen's keys.
 func (m *Model) offeredKeys() []offer {
 	bindings := m.bindings()
-	if m.screen == formScreen && m.form.picker != nil {
+	if m.picker() != nil {
 		bindings = nil // whose list is a choice already
 	}
 	var all []offer

@@ -38,14 +38,51 @@ func (e *formEntry) examples() []string {
 	return all
 }
 
-// openPicker shows the list of the entry that has the focus, the files of the folder that was shown last.
-func (m *Model) openPicker() tea.Cmd {
-	at := m.form.focused()
-	if at.entry < 0 || !m.form.entries[at.entry].picks() {
+// picker is the list that is open; nil without one.
+func (m *Model) picker() *picker {
+	switch m.screen {
+	case formScreen:
+		return m.form.picker
+	case talkScreen:
+		return m.talking.picker
+	default:
 		return nil
 	}
-	p := &picker{entry: &m.form.entries[at.entry]}
-	m.form.picker = p
+}
+
+// setPicker opens a list, or closes it for nil.
+func (m *Model) setPicker(p *picker) {
+	if m.screen == talkScreen {
+		m.talking.picker = p
+	} else {
+		m.form.picker = p
+	}
+}
+
+// picked is the entry that a list would be for; nil without one.
+func (m *Model) picked() *formEntry {
+	e := &m.talking.files
+	if m.screen == formScreen {
+		at := m.form.focused()
+		if at.entry < 0 {
+			return nil
+		}
+		e = &m.form.entries[at.entry]
+	}
+	if !e.picks() {
+		return nil
+	}
+	return e
+}
+
+// openPicker shows the list of the entry that has the focus, the files of the folder that was shown last.
+func (m *Model) openPicker() tea.Cmd {
+	e := m.picked()
+	if e == nil {
+		return nil
+	}
+	p := &picker{entry: e}
+	m.setPicker(p)
 	if p.entry.Kinds != nil {
 		return p.read(m.pickedIn)
 	}
@@ -64,18 +101,20 @@ func (p *picker) read(folder string) tea.Cmd {
 
 // listedFolder takes a folder, unless another one is asked for meanwhile.
 func (m *Model) listedFolder(msg folderMsg) {
-	if m.form == nil || m.form.picker == nil {
-		return
+	lists := []*picker{m.talking.picker} // of screens that may not be shown
+	if m.form != nil {
+		lists = append(lists, m.form.picker)
 	}
-	p := m.form.picker
-	if !p.busy || p.reading != msg.asked {
-		return
-	}
-	p.folder, p.busy = msg, false
-	p.cursor = max(0, slices.IndexFunc(p.rows(), func(l listed) bool { return l.folder && l.name == p.from }))
-	p.from = ""
-	if msg.err == nil {
-		m.pickedIn = msg.path
+	for _, p := range lists {
+		if p == nil || !p.busy || p.reading != msg.asked {
+			continue
+		}
+		p.folder, p.busy = msg, false
+		p.cursor = max(0, slices.IndexFunc(p.rows(), func(l listed) bool { return l.folder && l.name == p.from }))
+		p.from = ""
+		if msg.err == nil {
+			m.pickedIn = msg.path
+		}
 	}
 }
 
@@ -96,12 +135,12 @@ func (p *picker) rows() []listed {
 
 // pickerKey takes a key while the list is open. Named keys move, others narrow the list.
 func (m *Model) pickerKey(msg tea.KeyMsg) tea.Cmd {
-	p := m.form.picker
+	p := m.picker()
 	rows, k := p.rows(), msg.String()
 	switch k {
 	case "esc":
 		if p.filter.empty() {
-			m.form.picker = nil
+			m.setPicker(nil)
 		}
 		p.filter, p.cursor = editor{}, 0
 	case "up", "down", "pgup", "pgdown", "home", "end":
@@ -125,7 +164,7 @@ func (m *Model) pickerKey(msg tea.KeyMsg) tea.Cmd {
 
 // choose opens the folder that the cursor is on, or takes its file; tab stays for more.
 func (m *Model) choose(k string, rows []listed) tea.Cmd {
-	p := m.form.picker
+	p := m.picker()
 	typed := p.filter.value()
 	switch {
 	case p.entry.Kinds != nil && k != "tab" && (strings.HasPrefix(typed, "/") || strings.HasPrefix(typed, "~")):
@@ -139,7 +178,10 @@ func (m *Model) choose(k string, rows []listed) tea.Cmd {
 		p.cursor = min(p.cursor+1, len(rows)-1)
 	default:
 		p.entry.take(p.value(rows[p.cursor]))
-		m.form.picker, m.form.failure = nil, nil
+		m.setPicker(nil)
+		if m.screen == formScreen {
+			m.form.failure = nil
+		}
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"unitask/internal/chat"
+	"unitask/internal/form"
 )
 
 // Talks is the dashboard's use of the conversations on this machine. It is called from several goroutines at once.
@@ -20,8 +21,11 @@ type Talks interface {
 // Talk is a conversation that this process has taken, as *talk.Desk has it. Its methods wait for each other.
 type Talk interface {
 	View() chat.View
-	// Say begins a turn with a message or the result of a tool. It is durable then, and not sent.
-	Say(text string) error
+	// Files returns the entry of the files that go along with a message; false if none do.
+	Files() (form.Entry, bool)
+	// Say begins a turn with a message and files, or with the result of a tool. It is durable then, and not sent. The end
+	// of ctx ends a large file's way ahead of it.
+	Say(ctx context.Context, text string, paths []string) error
 	// Wait sends the open turn and waits for its answer. After an error the turn may still be open.
 	Wait(ctx context.Context, onText, onThought func(string), onAgain func()) error
 	// Cancel ends the task of the open turn, whose end Wait takes.
@@ -46,20 +50,22 @@ const (
 
 // talkPane is the list of conversations and the one that is open.
 type talkPane struct {
-	list  talkList
-	talk  Talk // nil without an open one
-	view  chat.View
-	write editor
-	deed  deed
-	since time.Time          // of the deed
-	stop  context.CancelFunc // ends a wait
-	ends  bool               // the wait is stopped in order to cancel the task
-	heard string             // the answer so far
-	mused string             // the model's thoughts before it
-	up    int                // how many lines below the last one shown
-	lines talkLines
-	told  wrapped // the answer so far, in lines
-	from  screen  // the one that esc leads back to
+	list   talkList
+	talk   Talk // nil without an open one
+	view   chat.View
+	write  editor
+	files  formEntry // that go along with the next message; without kinds none can
+	picker *picker   // nil if it isn't open
+	deed   deed
+	since  time.Time          // of the deed
+	stop   context.CancelFunc // ends a wait
+	ends   bool               // the wait is stopped in order to cancel the task
+	heard  string             // the answer so far
+	mused  string             // the model's thoughts before it
+	up     int                // how many lines below the last one shown
+	lines  talkLines
+	told   wrapped // the answer so far, in lines
+	from   screen  // the one that esc leads back to
 }
 
 // talksMsg is the list as it was read.
@@ -70,9 +76,10 @@ type talksMsg struct {
 
 // openedTalkMsg is a conversation that was taken, or the reason why it can't be.
 type openedTalkMsg struct {
-	talk Talk
-	view chat.View
-	err  error
+	talk  Talk
+	view  chat.View
+	files form.Entry
+	err   error
 }
 
 // didMsg is the end of a deed.
@@ -150,7 +157,8 @@ func (m *Model) openTalk(id string) tea.Cmd {
 		if err != nil {
 			return openedTalkMsg{err: err}
 		}
-		return openedTalkMsg{t, t.View(), nil}
+		files, _ := t.Files()
+		return openedTalkMsg{t, t.View(), files, nil}
 	}
 }
 
@@ -161,7 +169,7 @@ func (m *Model) openedTalk(msg openedTalkMsg) tea.Cmd {
 		m.fail(words(msg.err), msg.err)
 		return nil
 	}
-	p.talk, p.view = msg.talk, msg.view
+	p.talk, p.view, p.files = msg.talk, msg.view, newEntry(msg.files)
 	if m.screen == talksScreen {
 		m.screen = talkScreen
 	}
@@ -260,6 +268,9 @@ func (m *Model) did(msg didMsg) tea.Cmd {
 	case msg.err != nil && msg.deed == waiting && p.view.Failure != nil: // which stands below the message
 		m.said = notice{hint: m.config.Hint(msg.err)}
 		return nil
+	case msg.deed == saying && errors.Is(msg.err, context.Canceled):
+		m.notice("not sent", false)
+		return nil
 	case msg.err != nil:
 		m.fail(words(msg.err), msg.err)
 		return nil
@@ -279,7 +290,10 @@ func (m *Model) did(msg didMsg) tea.Cmd {
 }
 
 // clear empties the entry, whose text is in the conversation now.
-func (p *talkPane) clear() { p.write, p.up = editor{lines: true}, 0 }
+func (p *talkPane) clear() {
+	p.write, p.up = editor{lines: true}, 0
+	p.files.write("")
+}
 
 // cancelTurn ends the task of the open turn.
 func (m *Model) cancelTurn() tea.Cmd {

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"context"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -42,9 +44,14 @@ func (m *Model) talksKey(k string) tea.Cmd {
 // talkKey takes a key in a conversation.
 func (m *Model) talkKey(msg tea.KeyMsg) tea.Cmd {
 	p := &m.talking
+	if p.picker != nil {
+		return m.pickerKey(msg)
+	}
 	switch k := msg.String(); k {
 	case "esc":
 		return m.leaveTalk()
+	case pickKey:
+		return m.openPicker()
 	case "tab":
 		m.screen = tasksScreen // the answer is waited for all the same
 	case "enter":
@@ -56,7 +63,9 @@ func (m *Model) talkKey(msg tea.KeyMsg) tea.Cmd {
 	case "pgdown":
 		p.scroll(1-m.talkRoom(), m)
 	default:
-		if !p.write.key(msg, m.width-2) && (k == "up" || k == "down") {
+		if k == "backspace" && p.write.empty() {
+			p.dropFile()
+		} else if !p.write.key(msg, m.width-2) && (k == "up" || k == "down") {
 			p.scroll(map[string]int{"up": 1, "down": -1}[k], m)
 		}
 	}
@@ -73,7 +82,7 @@ func (p *talkPane) scroll(by int, m *Model) {
 func (m *Model) leaveTalk() tea.Cmd {
 	p := &m.talking
 	switch {
-	case p.deed == waiting:
+	case p.deed == waiting, p.deed == saying && len(p.files.written()) > 0:
 		p.stop()
 		return nil
 	case p.deed != idle:
@@ -101,20 +110,65 @@ func (m *Model) enterTalk() tea.Cmd {
 	case p.view.Unanswered:
 		m.said = notice{words: "the last message has no answer yet", bad: true, hint: "an empty line waits for it, " + stopKey + " cancels it"}
 		return nil
-	case trimmed == "" && len(p.view.Calls) == 0:
+	case trimmed == "" && len(p.view.Calls) == 0 && len(p.files.written()) == 0:
 		return nil
 	}
 	if strings.HasPrefix(trimmed, "//") {
 		text = trimmed[1:]
 	}
-	return m.act(saying, func(t Talk) error { return t.Say(text) })
+	return m.say(text)
+}
+
+// say begins a turn with a text and the files that go along with it.
+func (m *Model) say(text string) tea.Cmd {
+	p := &m.talking
+	var paths []string
+	for _, l := range p.files.written() {
+		path, err := atHome(strings.TrimPrefix(l, "@"))
+		if err != nil {
+			m.fail(words(err), err)
+			return nil
+		}
+		paths = append(paths, path)
+	}
+	ctx, stop := context.WithCancel(m.calls.ctx)
+	p.stop = stop
+	return m.act(saying, func(t Talk) error {
+		defer stop()
+		return t.Say(ctx, text, paths)
+	})
+}
+
+// attach lets a file go along with the next message.
+func (m *Model) attach(path string) {
+	p := &m.talking
+	switch path = strings.TrimSpace(path); {
+	case p.files.Kinds == nil:
+		m.notice("no file goes along with a message of "+line(p.view.Capability), true)
+	case path == "":
+		m.said = notice{words: "/file takes the path of a file", bad: true, hint: pickKey + " shows a list"}
+	default:
+		p.files.take("@" + path)
+		p.write = editor{lines: true}
+	}
+}
+
+// dropFile takes back the last file that was to go along.
+func (p *talkPane) dropFile() {
+	if lines := p.files.written(); len(lines) > 0 && p.deed != saying {
+		p.files.toggle(lines[len(lines)-1])
+	}
 }
 
 // talkCommand carries out a command of unitask chat that needs no more than the conversation.
 func (m *Model) talkCommand(word string) tea.Cmd {
 	keys := map[string]string{"cancel": stopKey, "retry": retryKey, "undo": undoKey, "copy": takeKey}
 	p := &m.talking
+	name, arg, _ := strings.Cut(word, " ")
 	switch k := keys[word]; {
+	case name == "file":
+		m.attach(arg)
+		return nil
 	case k != "":
 		p.write = editor{lines: true}
 		return m.talkDeed(k)
@@ -129,7 +183,7 @@ func (m *Model) talkCommand(word string) tea.Cmd {
 		m.screen = talksScreen
 		return m.closeTalk()
 	}
-	m.said = notice{words: "there is no /" + line(word) + " here", bad: true, hint: "/cancel, /retry, /undo, /copy, /new and /list are; unitask chat has more. // begins a message with a slash"}
+	m.said = notice{words: "there is no /" + line(word) + " here", bad: true, hint: "/file, /cancel, /retry, /undo, /copy, /new and /list are; unitask chat has more. // begins a message with a slash"}
 	return nil
 }
 
@@ -197,6 +251,7 @@ func (s screen) talkBindings() []binding {
 	return []binding{
 		{"enter", "send"},
 		{"ctrl+j", "new line"},
+		{pickKey, "file; goes along with the message, backspace takes it back"},
 		{"esc", "conversations"},
 		{"pgup", "scroll; pgdown goes down again, as the wheel does"},
 		{retryKey, "retry; the last message"},
@@ -210,13 +265,19 @@ func (s screen) talkBindings() []binding {
 // bindings are the keys that mean something now.
 func (p *talkPane) bindings() []binding {
 	all := talkScreen.talkBindings()
-	last := []binding{all[7], all[8]}
+	last := []binding{all[8], all[9]}
 	switch {
+	case p.picker != nil:
+		return p.picker.bindings()
 	case p.deed != idle:
 		return append([]binding{{"esc", "stop waiting; it goes on"}}, last...)
 	case p.view.Unanswered:
 		return append([]binding{{"enter", "wait on"}, {"esc", "conversations"}}, last...)
 	default:
-		return append(all[:7:7], last[1])
+		all = append(all[:8:8], last[1])
+		if p.files.Kinds == nil {
+			all = slices.Delete(all, 2, 3)
+		}
+		return all
 	}
 }

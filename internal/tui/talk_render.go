@@ -157,8 +157,13 @@ func (m *Model) entryRows() int {
 	return min(len(m.talking.write.rows(m.width-2)), max(1, m.bodyHeight()/3))
 }
 
+// fileRows is how many rows the files have that go along with the entry, and the one that says how many more there are.
+func (m *Model) fileRows() int {
+	return min(len(m.talking.files.written()), max(1, m.bodyHeight()/4))
+}
+
 // talkRoom is how many rows the messages have.
-func (m *Model) talkRoom() int { return max(1, m.bodyHeight()-m.entryRows()-1) }
+func (m *Model) talkRoom() int { return max(1, m.bodyHeight()-m.entryRows()-m.fileRows()-1) }
 
 // renderTalk draws the messages, a rule with the state, and the entry.
 func (m *Model) renderTalk(c canvas, height int) string {
@@ -178,7 +183,8 @@ func (m *Model) renderTalk(c canvas, height int) string {
 		state = strings.TrimSpace(fmt.Sprintf("↓ %d more  %s", below, state))
 	}
 	lines = append(lines, c.rule(state, m.width))
-	for i, l := range p.write.render(m.width-2, max(1, height-room-1), true, c.Style) {
+	lines = append(lines, m.renderFiles(c)...)
+	for i, l := range p.write.render(m.width-2, max(1, height-len(lines)), true, c.Style) {
 		mark := "  "
 		if i == 0 {
 			mark = c.accent.Render("› ")
@@ -186,6 +192,21 @@ func (m *Model) renderTalk(c canvas, height int) string {
 		lines = append(lines, mark+l)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// renderFiles draws the files that go along with the entry, the last ones if there is no room for all.
+func (m *Model) renderFiles(c canvas) []string {
+	all, room := m.talking.files.written(), m.fileRows()
+	var lines []string
+	if over := len(all) - room; over > 0 {
+		all = all[over+1:]
+		lines = append(lines, fmt.Sprintf("%d more", over+1))
+	}
+	lines = append(lines, all...)
+	for i, l := range lines {
+		lines[i] = "  " + c.faint.Render(cut(line(l), m.width-3))
+	}
+	return lines
 }
 
 // talkState is the state of the conversation in a few words.
@@ -203,6 +224,8 @@ func (m *Model) talkState() string {
 		return "waiting, " + took
 	case p.deed == opening:
 		return "opening…"
+	case p.deed == saying && len(p.files.written()) > 0:
+		return "reading the files, " + took
 	case p.deed != idle:
 		return "…"
 	case p.view.Unanswered:

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	kept "unitask/internal/chat"
+	"unitask/internal/form"
 	"unitask/internal/tui"
 )
 
@@ -52,6 +53,8 @@ type talk struct {
 	answers chan string // pieces; "." ends the answer
 	fail    error       // of Say
 	end     error       // of the next Wait
+	files   form.Entry  // that go along with a message; the zero one if none do
+	slow    bool        // Say never ends by itself
 }
 
 func newTalk(v kept.View) *talk { return &talk{view: v, answers: make(chan string)} }
@@ -70,8 +73,16 @@ func (k *talk) View() kept.View {
 	return v
 }
 
-func (k *talk) Say(text string) error {
-	k.note("say " + text)
+func (k *talk) Files() (form.Entry, bool) {
+	return k.files, k.files.Kinds != nil
+}
+
+func (k *talk) Say(ctx context.Context, text string, paths []string) error {
+	k.note(strings.Join(append([]string{"say " + text}, paths...), " @"))
+	if k.slow {
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.fail != nil {
@@ -83,7 +94,7 @@ func (k *talk) Say(text string) error {
 		return nil
 	}
 	k.view.Failed, k.view.Failure = nil, nil
-	k.view.Messages, k.view.Unanswered = append(k.view.Messages, kept.Said{Role: "user", Text: text}), true
+	k.view.Messages, k.view.Unanswered = append(k.view.Messages, kept.Said{Role: "user", Text: text, Files: paths}), true
 	return nil
 }
 

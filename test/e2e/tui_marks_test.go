@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -88,18 +89,29 @@ func TestDashboardTalk(t *testing.T) {
 	p.Shows("5+7 = 12", "2 tasks, $")
 	p.Keys("upper two", "C-j", "lines", "Enter")
 	p.Shows("TWO", "LINES", "3 tasks, $")
+	if err := os.WriteFile(filepath.Join(h.Dir, "notes.txt"), []byte("amber grove"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.Keys("/file ~/notes.txt", "Enter")
+	p.Shows("@~/notes.txt")
+	p.Keys("What is 7+7?", "Enter")
+	p.Shows("4 tasks, $")
 	p.Keys("What is 9+9? @slow:10m", "Enter")
 	h.oneRuns()
 	p.Keys("C-x")
 	p.Shows("canceled", "ctrl+r asks again")
 	p.Keys("C-c")
 	p.Shows("code 0")
-	if got := strings.Count(h.must("tasks", "list"), "text.chat"); got != 4 {
-		t.Errorf("%d tasks, want one for each of the four messages", got)
+	if got := strings.Count(h.must("tasks", "list"), "text.chat"); got != 5 {
+		t.Errorf("%d tasks, want one for each of the five messages", got)
 	}
 	h.must("chat", "continue", "What is 8+8?")
-	const want = "What is 1+1?|1+1 = 2|What is 5+7? @slow:20s|5+7 = 12|upper two\nlines|TWO\nLINES|What is 8+8?|8+8 = 16\n"
+	const want = "What is 1+1?|1+1 = 2|What is 5+7? @slow:20s|5+7 = 12|upper two\nlines|TWO\nLINES|What is 7+7?|I read 1 document (plain, 11 bytes). 7+7 = 14|" +
+		"What is 8+8?|I read 1 document (plain, 11 bytes). 8+8 = 16\n"
 	if got := h.must("chat", "show", "--jq", `[.messages[].text] | join("|")`); got != want {
 		t.Errorf("the conversation is %q, want %q", got, want)
+	}
+	if got, want := h.must("chat", "show", "--jq", `[.messages[].files // [] | .[]] | join("|")`), filepath.Join(h.Dir, "notes.txt")+"\n"; got != want {
+		t.Errorf("its files are %q, want %q", got, want)
 	}
 }

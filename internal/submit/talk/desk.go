@@ -9,6 +9,7 @@ import (
 
 	"unitask/internal/arguments"
 	"unitask/internal/chat"
+	"unitask/internal/form"
 	"unitask/internal/hint"
 )
 
@@ -38,9 +39,12 @@ func (d *Desk) View() chat.View {
 // NoResult stands for the result of a call that the person skips: models don't take an empty one well.
 const NoResult = "There is no result."
 
-// Say begins a turn with a message, which is durable then; while a tool's result is waited for the text is that, and
-// the turn begins with the last one.
-func (d *Desk) Say(text string) error {
+// Files returns the entry of the files that go along with a message; false if the capability takes none.
+func (d *Desk) Files() (form.Entry, bool) { return form.Beside(d.session.Fields()) }
+
+// Say begins a turn with a message and the files of the paths, which is durable then; while a tool's result is waited
+// for the text is that, and the turn begins with the last one. An end of ctx ends the sending of files alone.
+func (d *Desk) Say(ctx context.Context, text string, paths []string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := d.session
@@ -49,6 +53,8 @@ func (d *Desk) Say(text string) error {
 		return errClosed
 	case s.Talk.Open != nil:
 		return &hint.UsageError{Message: "the last message has no answer yet", Hint: "wait for it, or cancel it"}
+	case len(calls) > len(d.results) && len(paths) > 0:
+		return &hint.UsageError{Message: "no file goes along with the result of a tool", Hint: "take it back, and give the result alone"}
 	case len(calls) > len(d.results):
 		if text = strings.TrimSpace(text); text == "" {
 			text = NoResult
@@ -67,11 +73,15 @@ func (d *Desk) Say(text string) error {
 		d.results = all
 		return nil
 	}
-	message, err := s.Message(text, nil, &arguments.Reader{StdinUsed: true})
+	read := &arguments.Reader{StdinUsed: true}
+	if s.Ahead != nil {
+		read.AheadFunc = s.Ahead(ctx)
+	}
+	message, err := s.Message(text, paths, read)
 	if err != nil {
 		return err
 	}
-	return s.Ask([]json.RawMessage{message}, nil)
+	return s.Ask([]json.RawMessage{message}, read.Files)
 }
 
 var errClosed = errors.New("the conversation is closed")

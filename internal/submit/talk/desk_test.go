@@ -2,10 +2,13 @@ package talk_test
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -148,7 +151,7 @@ func TestLeftAndTakenAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := newModel(t)
 			d := m.desk(t, "")
-			if err := d.Say("hello"); err != nil {
+			if err := d.Say(t.Context(), "hello", nil); err != nil {
 				t.Fatal(err)
 			}
 			if sent {
@@ -166,7 +169,7 @@ func TestLeftAndTakenAgain(t *testing.T) {
 			if !before.Unanswered || texts(before) != "user: hello" {
 				t.Fatalf("left as %+v", before)
 			}
-			if err := d.Say("more"); err == nil {
+			if err := d.Say(t.Context(), "more", nil); err == nil {
 				t.Error("two messages without an answer")
 			}
 			if err := errors.Join(d.Undo(), d.Again()); err == nil {
@@ -175,7 +178,7 @@ func TestLeftAndTakenAgain(t *testing.T) {
 			if err := d.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if err := d.Say("closed"); err == nil {
+			if err := d.Say(t.Context(), "closed", nil); err == nil {
 				t.Error("it is closed and takes a message")
 			}
 			m.mu.Lock()
@@ -203,7 +206,7 @@ func TestLeftAndTakenAgain(t *testing.T) {
 func TestCancelAndAgain(t *testing.T) {
 	m := newModel(t)
 	d := m.desk(t, "")
-	if err := d.Say("hello"); err != nil {
+	if err := d.Say(t.Context(), "hello", nil); err != nil {
 		t.Fatal(err)
 	}
 	ctx, leave := context.WithCancel(t.Context())
@@ -244,7 +247,7 @@ func TestResults(t *testing.T) {
 	m := newModel(t)
 	m.may, m.calls = true, []task.ToolCall{{ID: "1", Name: "weather", Arguments: []byte(`{}`)}, {ID: "2", Name: "time", Arguments: []byte(`{}`)}}
 	d := m.desk(t, "")
-	if err := errors.Join(d.Say("hello"), wait(t.Context(), d)); err != nil {
+	if err := errors.Join(d.Say(t.Context(), "hello", nil), wait(t.Context(), d)); err != nil {
 		t.Fatal(err)
 	}
 	var asked []string
@@ -253,7 +256,7 @@ func TestResults(t *testing.T) {
 	m.mu.Unlock()
 	for len(d.View().Calls) > 0 {
 		asked = append(asked, d.View().Calls[0].Name)
-		if err := d.Say(strings.Repeat("rain", 2-len(asked))); err != nil {
+		if err := d.Say(t.Context(), strings.Repeat("rain", 2-len(asked)), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -265,5 +268,38 @@ func TestResults(t *testing.T) {
 	}
 	if got, want := texts(d.View()), "user: hello|assistant: an answer|tool: rain|tool: "+talk.NoResult+"|assistant: an answer"; got != want {
 		t.Errorf("the conversation is %q, want %q", got, want)
+	}
+}
+
+// TestFiles: a message takes files, which its line in the conversation names; the result of a tool takes none, and a
+// file that can't be read begins no turn.
+func TestFiles(t *testing.T) {
+	m := newModel(t)
+	m.may = true
+	name := filepath.Join(t.TempDir(), "notes.txt")
+	if err := os.WriteFile(name, []byte("amber grove"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := m.desk(t, "")
+	if entry, ok := d.Files(); !ok || len(entry.Kinds) == 0 {
+		t.Fatalf("files of a chat: %+v %v", entry, ok)
+	}
+	if err := d.Say(t.Context(), "what is this?", []string{name + ".gone"}); err == nil || d.View().Unanswered {
+		t.Fatalf("without the file: %v, %+v", err, d.View())
+	}
+	m.calls = []task.ToolCall{{ID: "1", Name: "weather", Arguments: []byte(`{}`)}}
+	if err := errors.Join(d.Say(t.Context(), "what is this?", []string{name}), wait(t.Context(), d)); err != nil {
+		t.Fatal(err)
+	}
+	if said := d.View().Messages[0]; said.Text != "what is this?" || !cmp.Equal(said.Files, []string{name}) {
+		t.Errorf("the message is %+v", said)
+	}
+	for _, bodies := range m.bodies {
+		if len(bodies) != 1 || !strings.Contains(bodies[0], base64.StdEncoding.EncodeToString([]byte("amber grove"))) {
+			t.Errorf("sent %q", bodies)
+		}
+	}
+	if err := d.Say(t.Context(), "rain", []string{name}); err == nil || len(d.View().Calls) != 1 {
+		t.Errorf("a result with a file: %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"unitask/internal/api"
+	"unitask/internal/arguments"
 	"unitask/internal/catalog"
 	"unitask/internal/chat"
 	"unitask/internal/client"
@@ -32,6 +33,9 @@ type Session struct {
 	Talk     *chat.Conversation
 	Resumed  bool               // the request of the open turn may be out, by an earlier process or this one
 	Describe func(error) string // an error in the words that are kept with its turn
+
+	// Ahead sends large files ahead of a Desk's messages, until ctx ends; nil: they stand in the request.
+	Ahead func(ctx context.Context) arguments.AheadFunc
 }
 
 // PlaceOf is the service as turns name it.
