@@ -157,6 +157,8 @@ async function grows(page) {
         async start(to) {
           const say = (text) => to.enqueue(new TextEncoder().encode(text));
           say(event("task", made));
+          for (const reasoning of ["They ask ", "for <b>", "much.</b>"]) say(event("delta", { reasoning }));
+          await new Promise((answer) => { window.answer = answer; });
           for (let i = 0; i < answer.length; i += 40) say(event("delta", { text: answer.slice(i, i + 40) }));
         },
       });
@@ -164,7 +166,13 @@ async function grows(page) {
     };
   }, answer);
   await page.locator("[data-run]").click();
+  const thoughts = page.locator("#result [data-thoughts]");
+  await thoughts.locator("pre").getByText("They ask for <b>much.</b>", { exact: true }).waitFor();
+  equal(await thoughts.locator("summary").innerText(), "The model is thinking", "thoughts that come");
+  await looks(page, "thoughts that come");
+  await page.evaluate(() => window.answer());
   await page.locator("#result .prose hr").waitFor();
+  equal(await thoughts.evaluate((box) => [box.open, box.firstElementChild.textContent]), [false, "The model's thoughts"], "thoughts before an answer");
   await page.locator("#result .prose").getByText("The end.").waitFor();
   const clock = page.locator("#result [data-elapsed]");
   const before = await clock.innerText();

@@ -22,3 +22,6 @@ async function* chunks(stream) {
     yield value;
   }
 }
+
+// saidWith adds a piece to the text and the thoughts of an answer; of a tool call's piece there is no part here.
+export const saidWith = ({ text, thoughts }, piece) => ({ text: text + (piece.text ?? ""), thoughts: thoughts + (piece.reasoning ?? "") });

@@ -70,12 +70,27 @@ function tick(section) {
   }, 250);
 }
 
+// muse shows thoughts until the answer begins, which folds them once.
+function muse(box, thoughts, answered) {
+  const [summary, pre] = box.children;
+  const shown = pre.textContent;
+  if (thoughts.startsWith(shown)) pre.append(thoughts.slice(shown.length));
+  else pre.textContent = thoughts; // they began again
+  if (box.hidden) [box.hidden, box.open] = [false, true];
+  if (!answered || box.dataset.thoughts === "answered") return;
+  box.dataset.thoughts = "answered";
+  box.open = false;
+  summary.textContent = "The model's thoughts";
+}
+
 const writings = new WeakMap(); // of the places of streams
 
-// stream shows the text that has come so far at the section's place for it.
-export function stream(section, text) {
+// stream shows what has come so far at the section's places for it: the model's thoughts and its text.
+export function stream(section, { text, thoughts }) {
   const at = section.querySelector("[data-stream]");
-  if (!at || !text) return;
+  if (!at) return;
+  if (thoughts) muse(section.querySelector("[data-thoughts]"), thoughts, text !== "");
+  if (!text) return;
   const about = known.get(section.dataset.task);
   if (about) about.first ??= performance.now();
   if (!writings.has(at)) writings.set(at, new Writing(at));

@@ -1,13 +1,15 @@
 // Follows a task that hasn't ended: its text as it comes, and the page anew whenever its state changes.
+import { saidWith } from "./events.js";
 import { refresh } from "./parts.js";
 import { stream } from "./result.js";
 
 const source = new EventSource(document.querySelector("[data-follow]").dataset.follow);
-let said = "";
+let said;
 let shown;
 
+source.addEventListener("open", () => { said = { text: "", thoughts: "" }; }); // it begins anew
 source.addEventListener("delta", (event) => {
-  said += JSON.parse(event.data).text ?? ""; // or a piece of thoughts, or of a tool call
+  said = saidWith(said, JSON.parse(event.data));
   stream(document.querySelector("#task .output"), said);
 });
 

@@ -25,10 +25,10 @@ function dress(task, section, again) {
 
 // paneOf shows one run at a time at a place of the page. isShown reports whether that is still the run of a call.
 export function paneOf(place) {
-  const stream = (text) => write(place.firstElementChild, text);
+  const stream = (said) => write(place.firstElementChild, said);
 
   // show puts the result of the task's own page here. The button is for doing the same again, should that be of use.
-  async function show(task, { text, again, isShown = () => true } = {}) {
+  async function show(task, { said, again, isShown = () => true } = {}) {
     const answer = await fetch(form.dataset.pages + task.id);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const section = page.querySelector("#task .output");
@@ -36,7 +36,7 @@ export function paneOf(place) {
     dress(task, section, again);
     place.replaceChildren(section);
     dressResult(section);
-    if (text) stream(text);
+    if (said) stream(said);
   }
 
   // progress shows how far the task is.

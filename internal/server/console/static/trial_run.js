@@ -50,7 +50,7 @@ function viewOf(run, pane, { refused, lost }) {
   const mine = (work) => (...all) => (isShown() ? work(...all) : undefined);
   const tell = (name) => (task) => runs.dispatchEvent(new CustomEvent(name, { detail: { task, request: run.request, run, runs: shown } }));
   return {
-    show: mine((task, { text, again } = {}) => pane.show(task, { text, again: again && retrier(again), isShown })),
+    show: mine((task, { said, again } = {}) => pane.show(task, { said, again: again && retrier(again), isShown })),
     stream: mine(pane.stream), progress: mine(pane.progress), start: mine(tell("start")), end: mine(tell("end")),
     ended: mine(ended), refused: mine((problem, again) => refused(problem, again && retrier(again))), lost: mine(lost),
   };

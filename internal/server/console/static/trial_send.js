@@ -1,9 +1,9 @@
 // Sends runs, each under an Idempotency-Key of its own that is kept before it is sent, and follows their tasks.
 //
-// A view shows what comes of a run: by show(task, { text, again }), stream(text), progress(task), refused(problem, again),
+// A view shows what comes of a run: by show(task, { said, again }), stream(said), progress(task), refused(problem, again),
 // ended() and lost(task); start(task) and end(task) may tell of it. again sends the same run once more.
 
-import { events } from "./events.js";
+import { events, saidWith } from "./events.js";
 import { answered, moved, refused, sending } from "./runs_kept.js";
 import { form } from "./trial_form.js";
 
@@ -91,12 +91,12 @@ function stopper(run) {
 // follow shows a task as it goes on, by an answer that streams it. A stream that breaks off is taken up where the task stands.
 async function follow(run, view, answer) {
   let task;
-  let text = "";
+  let said = { text: "", thoughts: "" };
   for (let tries = 0; tries < 5; tries++) {
     for await (const { name, data } of events(answer.body)) {
       if (name === "delta") {
-        text += data.text ?? ""; // or a piece of thoughts, or of a tool call
-        view.stream(text);
+        said = saidWith(said, data);
+        view.stream(said);
         continue;
       }
       const first = !task;
@@ -106,7 +106,7 @@ async function follow(run, view, answer) {
       }
       if (first || task.state !== data.state) moved(run, data);
       if (run.left) return leave(run);
-      if (task?.state !== data.state && !data.finished_at) await view.show(data, { text });
+      if (task?.state !== data.state && !data.finished_at) await view.show(data, { said });
       task = data;
       view.progress(task);
       if (!task.finished_at) continue;
@@ -116,7 +116,7 @@ async function follow(run, view, answer) {
     }
     if (run.left) return undefined;
     if (!task) break;
-    text = "";
+    said = { text: "", thoughts: "" };
     answer = await readTask(run.mode, task.id, { headers: streamed, signal: run.stop.signal });
     if (!answer.ok) break;
   }
