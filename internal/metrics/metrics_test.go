@@ -22,6 +22,7 @@ import (
 	"unitask/internal/artifact"
 	"unitask/internal/fault"
 	"unitask/internal/metrics"
+	"unitask/internal/operator"
 	"unitask/internal/server"
 	"unitask/internal/store"
 	"unitask/internal/task"
@@ -55,6 +56,9 @@ func counted(t *testing.T, s store.Gauger) *metrics.Metrics {
 	t.Helper()
 	m := metrics.New(metrics.Build{Version: "1.2.3", Commit: "abc", Go: "go1.26"})
 	m.Watch(s, func() int { return 2 })
+	m.WatchBudgets(func(context.Context) (accounts, keys operator.BudgetCount, err error) {
+		return operator.BudgetCount{Near: 3}, operator.BudgetCount{Near: 2, Spent: 1}, nil
+	})
 	m.Request(server.Request{Route: "/api/ai/v1/tasks", Method: "POST", Status: 200, Took: 3 * time.Millisecond})
 	m.Request(server.Request{Route: "/api/ai/v1/tasks", Method: "POST", Status: 200, Took: 40 * time.Millisecond})
 	chat := endedTask()

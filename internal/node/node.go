@@ -132,6 +132,7 @@ func (n *Node) assemble(ctx context.Context, c Config, counts *metrics.Metrics) 
 	}
 	counts.Watch(n.db, n.Gateway.Working)
 	counts.WatchFleet(n.Gateway.Fleet)
+	counts.WatchBudgets(n.Operator.CountBudgets)
 	image, _ := n.db.(backup.Database) // nil for PostgreSQL
 	n.equipOperator(backup.Source{Database: image, Files: folder, Program: c.Build.Version, Now: time.Now}, set)
 	n.socket, err = openAdminSocket(ctx, n.DataDir)

@@ -3,7 +3,6 @@ package operator
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"unitask/internal/account"
@@ -12,16 +11,6 @@ import (
 	"unitask/internal/store"
 	"unitask/internal/task"
 )
-
-// budgetsFor is how long the concerns of budgets are kept: they take a reading of all keys.
-const budgetsFor = 20 * time.Second
-
-// keptConcerns are the last concerns of budgets.
-type keptConcerns struct {
-	mu  sync.Mutex
-	at  time.Time
-	all []Concern
-}
 
 // budget is that of a key or an account, with the counter by which tasks are refused that it doesn't cover.
 type budget struct {
@@ -101,18 +90,30 @@ func (o *Operator) addSpent(ctx context.Context, out []api.Key, keys []account.K
 }
 
 // budgetConcerns returns the accounts and keys of whose budgets most is spent or reserved in the period under way, at most
-// budgetsFor old.
+// keptFor ago.
 func (o *Operator) budgetConcerns(ctx context.Context) ([]Concern, error) {
-	o.budgets.mu.Lock()
-	defer o.budgets.mu.Unlock()
-	if now := o.Now(); o.budgets.at.IsZero() || now.Sub(o.budgets.at).Abs() >= budgetsFor {
-		all, err := o.readBudgets(ctx, now)
-		if err != nil {
-			return nil, err
+	now := o.Now()
+	return o.budgets.get(now, struct{}{}, func() ([]Concern, error) { return o.readBudgets(ctx, now) })
+}
+
+// BudgetCount is how many budgets are nearly spent, and how many have no rest in the period under way.
+type BudgetCount struct{ Near, Spent int }
+
+// CountBudgets counts the budgets of accounts and of open keys, as they were at most keptFor ago.
+func (o *Operator) CountBudgets(ctx context.Context) (accounts, keys BudgetCount, err error) {
+	all, err := o.budgetConcerns(ctx)
+	for _, c := range all {
+		of := &accounts
+		if c.Kind == ConcernKey {
+			of = &keys
 		}
-		o.budgets.at, o.budgets.all = now, all
+		if c.Grave {
+			of.Spent++
+		} else {
+			of.Near++
+		}
 	}
-	return o.budgets.all, nil
+	return accounts, keys, err
 }
 
 func (o *Operator) readBudgets(ctx context.Context, now time.Time) (all []Concern, err error) {

@@ -67,3 +67,35 @@ func wantSpending(t *testing.T, name string, got api.Spending, spent string, end
 		t.Errorf("%s: %q until %v, want %q until %v", name, got.Spent, got.BudgetEndsAt, spent, ends)
 	}
 }
+
+// TestCountBudgets counts what is nearly spent and what is spent, of accounts and of open keys.
+func TestCountBudgets(t *testing.T) {
+	o := newTestOperator(t)
+	c := t.Context()
+	shop := fixture.Must(o.CreateAccount(c, api.AccountCreate{Name: "shop", Limits: api.Limits{Budget: "1", BudgetPeriod: "month"}}))(t)
+	var closed api.Key
+	for _, budget := range []string{"0.3", "0.4", "0.5"} {
+		k := fixture.Must(o.CreateKey(c, api.KeyCreate{Name: budget, Mode: task.Live, Account: "shop", Limits: api.Limits{Budget: budget, BudgetPeriod: "day"}}))(t)
+		o.run(shop.ID, k.ID, task.Usage{Images: 3})
+		closed = k
+	}
+	count := func() [2]operator.BudgetCount {
+		o.advance(time.Minute)
+		accounts, keys, err := o.CountBudgets(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return [2]operator.BudgetCount{accounts, keys}
+	}
+	if got, want := count(), [2]operator.BudgetCount{{Near: 1}, {Spent: 1}}; got != want { // 0.9 of 1; 0.3 of 0.3, 75 % and 60 %
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	o.run(shop.ID, closed.ID, task.Usage{Images: 1})
+	if got, want := count(), [2]operator.BudgetCount{{Spent: 1}, {Near: 1, Spent: 1}}; got != want {
+		t.Errorf("once more is spent: %+v, want %+v", got, want)
+	}
+	fixture.Must(o.RevokeKey(c, closed.ID))(t)
+	if got, want := count(), [2]operator.BudgetCount{{Spent: 1}, {Spent: 1}}; got != want {
+		t.Errorf("without a closed key: %+v, want %+v", got, want)
+	}
+}

@@ -3,10 +3,12 @@ package operator
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
 	"unitask/internal/account"
+	"unitask/internal/api"
 	"unitask/internal/fault"
 	"unitask/internal/hours"
 	"unitask/internal/store"
@@ -137,11 +139,27 @@ func (o *Operator) ByHour(n int, mode task.Mode) (Report, error) {
 	return r.report(), nil
 }
 
+// figuresOf is the question for the numbers of days.
+type figuresOf struct {
+	days int
+	mode task.Mode // "": both
+}
+
 // ByDay returns the numbers of the last n days, today included, in one mode or, with "", in both: the sums that the
-// store keeps, of all nodes.
+// store keeps, of all nodes, as they were at most keptFor ago.
 func (o *Operator) ByDay(ctx context.Context, n int, mode task.Mode) (Report, error) {
-	today := account.DateOf(o.Now())
-	q := store.UsageQuery{First: today - account.Date(n-1), Last: today}
+	now := o.Now()
+	return o.reports.get(now, figuresOf{n, mode}, func() (Report, error) { return o.readDays(ctx, now, n, mode) })
+}
+
+// lastDays asks for the sums of the last n days.
+func lastDays(now time.Time, n int) store.UsageQuery {
+	today := account.DateOf(now)
+	return store.UsageQuery{First: today - account.Date(n-1), Last: today}
+}
+
+func (o *Operator) readDays(ctx context.Context, now time.Time, n int, mode task.Mode) (Report, error) {
+	q := lastDays(now, n)
 	r := newReporter(mode, n)
 	for i := range r.Slots {
 		r.Slots[i].Start, r.Slots[i].Counted = time.Unix(int64(q.First+account.Date(i))*24*3600, 0).UTC(), true
@@ -162,4 +180,44 @@ func (o *Operator) ByDay(ctx context.Context, n int, mode task.Mode) (Report, er
 		return true
 	})
 	return r.report(), err
+}
+
+// mostSpenders is how many accounts Spenders returns.
+const mostSpenders = 8
+
+// Spenders returns the usage of the accounts that were charged the most in the last n days, the first before the others,
+// as it was at most keptFor ago.
+func (o *Operator) Spenders(ctx context.Context, n int, mode task.Mode) ([]api.UsageRow, error) {
+	now := o.Now()
+	return o.spenders.get(now, figuresOf{n, mode}, func() ([]api.UsageRow, error) { return o.readSpenders(ctx, now, n, mode) })
+}
+
+func (o *Operator) readSpenders(ctx context.Context, now time.Time, n int, mode task.Mode) ([]api.UsageRow, error) {
+	names, err := o.accountNames(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sums := map[string]*[store.UsageNumbers]int64{}
+	if err = o.Store.EachUsage(ctx, lastDays(now, n), func(k store.UsageKey, u store.Usage) bool {
+		if mode == "" || k.Mode == mode {
+			if sums[k.Account] == nil {
+				sums[k.Account] = new([store.UsageNumbers]int64)
+			}
+			numbers := u.Numbers()
+			store.AddSums(sums[k.Account][:], numbers[:])
+		}
+		return true
+	}); err != nil {
+		return nil, err
+	}
+	ended := func(u store.Usage) int64 { return u.Succeeded + u.Failed + u.Canceled }
+	ids := slices.SortedFunc(maps.Keys(sums), func(a, b string) int {
+		one, other := store.UsageOf(*sums[a]), store.UsageOf(*sums[b])
+		return cmp.Or(cmp.Compare(other.Cost, one.Cost), cmp.Compare(ended(other), ended(one)), cmp.Compare(a, b))
+	})
+	var rows []api.UsageRow
+	for _, id := range ids[:min(len(ids), mostSpenders)] {
+		rows = append(rows, usageRow(group{id, mode}, names[id], store.UsageOf(*sums[id])))
+	}
+	return rows, nil
 }

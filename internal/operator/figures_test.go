@@ -211,3 +211,34 @@ func TestBudgetConcerns(t *testing.T) {
 		t.Errorf("the next month: %+v", got)
 	}
 }
+
+// TestFiguresAreKept: the first page's sums are read once in 20 seconds for each of its views, however often it refreshes
+// itself.
+func TestFiguresAreKept(t *testing.T) {
+	o := newTestOperator(t)
+	shop := fixture.Must(o.CreateAccount(t.Context(), api.AccountCreate{Name: "shop"}))(t).ID
+	other := fixture.Must(o.CreateAccount(t.Context(), api.AccountCreate{Name: "other"}))(t).ID
+	ended := func(mode task.Mode) (tasks int64, spenders string) {
+		t.Helper()
+		r := fixture.Must(o.ByDay(t.Context(), 14, mode))(t)
+		for _, row := range fixture.Must(o.Spenders(t.Context(), 14, mode))(t) {
+			spenders += row.Name + " " + row.Cost + ";"
+		}
+		return r.Total.Tasks.Ended(), spenders
+	}
+	want := func(when string, mode task.Mode, tasks int64, spenders string) {
+		t.Helper()
+		if n, by := ended(mode); n != tasks || by != spenders {
+			t.Errorf("%s: %d tasks, %q, want %d, %q", when, n, by, tasks, spenders)
+		}
+	}
+	o.run(shop, "key_a", task.Usage{Images: 1})
+	want("at first", "", 1, "shop 0.1;")
+	o.run(other, "key_b", task.Usage{Images: 3})
+	o.advance(19 * time.Second)
+	want("19 s later", "", 1, "shop 0.1;")
+	want("another view", task.Live, 2, "other 0.3;shop 0.1;")
+	want("a view of tests", task.Test, 0, "")
+	o.advance(time.Second)
+	want("20 s later", "", 2, "other 0.3;shop 0.1;")
+}

@@ -71,7 +71,9 @@ type Operator struct {
 	ReloadFunc func(ctx context.Context) (api.Reload, error)
 
 	suppliers atomic.Pointer[[]api.SupplierStatus] // since a reload
-	budgets   keptConcerns
+	budgets   kept[struct{}, []Concern]
+	reports   kept[figuresOf, Report]
+	spenders  kept[figuresOf, []api.UsageRow]
 	tests     supplierTests
 }
 

@@ -14,8 +14,7 @@ import (
 )
 
 const (
-	homeHours    = 24
-	homeAccounts = 8
+	homeHours = 24
 	// homeGroups is how many capabilities and suppliers have a row.
 	homeGroups = 12
 )
@@ -100,11 +99,9 @@ func (c *Console) handleHome(x exchange) (err error) {
 	if err := c.addService(x, &v); err != nil {
 		return err
 	}
-	if v.Accounts, err = c.usageBy(x, api.ByAccount, "", overviewDays, mode); err != nil {
+	if v.Accounts, err = c.operator.Spenders(x.r.Context(), overviewDays, mode); err != nil {
 		return err
 	}
-	slices.SortFunc(v.Accounts, mostFirst)
-	v.Accounts = v.Accounts[:min(len(v.Accounts), homeAccounts)]
 	return c.show(x, page{Name: "home", Section: "home", Title: "All accounts", Data: v})
 }
 
