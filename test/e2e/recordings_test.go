@@ -24,7 +24,8 @@ var update = flag.Bool("update", false, "write docs/recordings anew")
 
 // film is a terminal that is recorded.
 type film struct {
-	*terminal
+	*harness.Terminal
+	host *host
 	recording.Recording
 	awaited []string // in the order in which they were seen
 }
@@ -33,7 +34,7 @@ type film struct {
 func (h *host) newFilm(title string, width, height int) *film {
 	h.T.Helper()
 	f := &film{
-		terminal: h.newTerminal(width, height, "sh", "-c", `cd "$0"; mkdir -p bin; ln -sf "$1" bin/unitask
+		host: h, Terminal: h.newTerminal(width, height, "sh", "-c", `cd "$0"; mkdir -p bin; ln -sf "$1" bin/unitask
 			unset NO_COLOR UNITASK_API_KEY; export COLORTERM=truecolor PATH="$PWD/bin:$PATH" UNITASK_DATA_DIR="$0/data" PS1="$2"; exec sh`,
 			h.Dir, harness.Binary(), "\n\x1b[1;32m$\x1b[0m "),
 		Recording: recording.Recording{Title: title, Width: width, Height: height},
@@ -45,7 +46,7 @@ func (h *host) newFilm(title string, width, height int) *film {
 // look records the screen as it is and returns its words.
 func (f *film) look() string {
 	f.host.T.Helper()
-	out := f.must("capture-pane", "-e", "-p", "-N", ";", "display-message", "-p", "#{cursor_x} #{cursor_y} #{cursor_flag}")
+	out := f.Must("capture-pane", "-e", "-p", "-N", ";", "display-message", "-p", "#{cursor_x} #{cursor_y} #{cursor_flag}")
 	at := time.Now()
 	out = strings.TrimSuffix(out, "\n")
 	end := strings.LastIndexByte(out, '\n')
@@ -69,7 +70,7 @@ func (f *film) until(what string, ok func(screen string) bool) {
 	f.host.T.Helper()
 	for deadline := time.Now().Add(time.Minute); !ok(f.look()); <-time.After(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			f.host.T.Fatalf("the screen doesn't show %s:\n%s", what, f.screen())
+			f.host.T.Fatalf("the screen doesn't show %s:\n%s", what, f.Screen())
 		}
 	}
 }
@@ -96,7 +97,7 @@ func (f *film) types(text string) {
 	f.host.T.Helper()
 	for _, letter := range text {
 		before := len(f.Frames())
-		f.keys(string(letter))
+		f.Keys(string(letter))
 		f.until("another letter of "+text, func(string) bool { return len(f.Frames()) > before })
 	}
 }
@@ -106,7 +107,7 @@ func (f *film) runs(command string, shown ...string) {
 	f.host.T.Helper()
 	f.types(command)
 	f.Hold(400 * time.Millisecond)
-	f.keys("Enter")
+	f.Keys("Enter")
 	f.prompt()
 	f.shows(shown...)
 	f.Hold(1500 * time.Millisecond)
@@ -216,8 +217,8 @@ func (h *host) play(t *testing.T, f *film, cast []byte) (screen string) {
 	name := filepath.Join(h.Dir, "played")
 	mustWrite(t, name, []byte(all.String()))
 	p := h.newTerminal(header.Width, header.Height, "sh", "-c", `cat "$0"; tmux wait-for -S played; exec sleep 600`, name)
-	p.must("wait-for", "played")
-	return recording.Screen{Rows: f.published(p.must("capture-pane", "-p", "-N"))}.Text()
+	p.Must("wait-for", "played")
+	return recording.Screen{Rows: f.published(p.Must("capture-pane", "-p", "-N"))}.Text()
 }
 
 func mustWrite(t *testing.T, name string, content []byte) {
