@@ -1,17 +1,17 @@
 package e2e_test
 
 import (
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
+
+	"unitask/test/harness"
 )
 
 // filmRun asks for single tasks: the price before, a picture in a file, a question about it, a pipe, and the list.
 func filmRun(h *host) *film {
 	h.T.Helper()
 	mustWrite(h.T, filepath.Join(h.Dir, "animals.txt"), []byte("otter\nfox\nbadger\nheron\n"))
-	f := h.newFilm("unitask run", 92, 27)
+	f := h.newFilm("unitask run", 92, 29)
 	f.runs(`unitask run image.generate "a red fox" size=640x480 --estimate`, "at most $0")
 	f.runs(`unitask run image.generate "a red fox" size=640x480 -o fox.png`, "saved fox.png")
 	f.runs(`unitask run text.chat "What is this?" @fox.png`, "I see 1 image")
@@ -23,36 +23,27 @@ func filmRun(h *host) *film {
 // filmChat has a conversation whose client is killed in the middle of an answer, and goes on with it.
 func filmChat(h *host) *film {
 	h.T.Helper()
-	f := h.newFilm("unitask chat", 92, 27)
+	f := h.newFilm("unitask chat", 92, 24)
 	f.types("unitask chat")
 	f.Keys("Enter")
-	f.shows("/help")
+	f.Shows("/help")
 	f.lastLine("›")
 	f.says("What is 12*7+1?", "12*7+1 = 85")
 	f.says("say A long answer comes word by word, and a lost connection loses none of it.", "loses none of it.\n")
 	f.types("What is 365*24? @slow:3s")
 	f.Keys("Enter")
 	h.oneRuns()
-	f.host.killClients(f)
+	harness.KillNoted(h.T, filepath.Join(h.Dir, "pid"))
 	f.prompt()
-	f.shows("Killed")
+	f.Shows("Killed")
 	f.Hold(1500 * time.Millisecond)
 	f.types("unitask chat continue")
 	f.Keys("Enter")
-	f.shows("365*24 = 8760")
+	f.Shows("365*24 = 8760")
 	f.lastLine("›")
 	f.Hold(1500 * time.Millisecond)
 	f.says("/cost", "tasks: 3")
 	return f
-}
-
-// killClients kills the program that runs in the shell.
-func (h *host) killClients(f *film) {
-	h.T.Helper()
-	shell := strings.TrimSpace(f.Must("display-message", "-p", "#{pane_pid}"))
-	if out, err := exec.CommandContext(h.T.Context(), "pkill", "-KILL", "-P", shell).CombinedOutput(); err != nil {
-		h.T.Fatalf("%v: %s", err, out)
-	}
 }
 
 // says sends a message of a conversation and waits until the next one is asked for.
@@ -62,54 +53,63 @@ func (f *film) says(text string, shown ...string) {
 	f.Hold(400 * time.Millisecond)
 	f.Keys("Enter")
 	f.lastLine("›")
-	f.shows(shown...)
+	f.Shows(shown...)
 	f.Hold(1500 * time.Millisecond)
 }
 
-// filmDashboard goes through tasks with their previews, marks some, and finds an action in the menu.
+// filmDashboard goes through tasks with their previews, saves two of them together, and sends a new one that it finds in
+// the menu.
 func filmDashboard(h *host) *film {
 	h.T.Helper()
-	h.must("run", "image.generate", "a red fox", "size=640x480", "-o", filepath.Join(h.Dir, "fox.png"))
-	h.must("run", "text.chat", "say hello")
+	h.must("run", "text.embed", "otter", "--json")
 	h.must("run", "audio.speech", "Good morning", "-o", filepath.Join(h.Dir, "morning.wav"))
-	h.must("run", "image.generate", "a green boat on a lake", "size=640x480", "-o", filepath.Join(h.Dir, "boat.png"))
-	f := h.newFilm("unitask", 120, 30)
+	h.client("run", "image.generate", "@fail:CONTENT_POLICY_VIOLATION")
+	h.must("run", "text.chat", "say The otter is asleep.")
+	h.must("run", "text.chat", "say hello")
+	h.must("run", "video.generate", "waves @slow:10m", "--no-wait")
+	f := h.newFilm("unitask", 120, 28)
 	f.types("unitask")
 	f.Keys("Enter")
-	f.shows("▸ audio.speech")
+	f.Shows("▸ audio.speech")
 	f.Hold(time.Second)
 	f.Keys("Tab")
-	f.shows("▸ ✓ succeeded", "image/png, 640×480")
+	f.Shows("▸ ● running", "CONTENT_POL")
 	f.Hold(1500 * time.Millisecond)
-	f.Keys("Down")
-	f.shows("audio/wav")
-	f.Hold(time.Second)
-	f.Keys("Down")
-	f.shows("Hello!")
-	f.Hold(time.Second)
+	for _, shown := range []string{"Hello!", "The otter is asleep.", "▸ ✗ failed"} {
+		f.Keys("Down")
+		f.Shows(shown)
+		f.Hold(time.Second)
+	}
+	f.Keys("Up", "Up", "Space") // which goes on to the next row
+	f.Shows("1 marked")
+	f.Hold(500 * time.Millisecond)
 	f.Keys("Space")
-	f.shows("1 marked")
-	f.Keys("Down", "Space")
-	f.shows("2 marked")
+	f.Shows("2 marked")
 	f.Hold(time.Second)
-	f.Keys("Escape")
-	f.until("no mark", func(screen string) bool { return !strings.Contains(screen, "marked") })
+	f.Keys("S")
+	f.Shows("Save 2 tasks in ./")
+	f.types("texts")
+	f.Hold(500 * time.Millisecond)
 	f.Keys("Enter")
-	f.shows("› image.generate", "▀▀▀▀▀▀")
-	f.Hold(2 * time.Second)
+	f.Shows("Save: 2 of 2 done")
+	f.Hold(1500 * time.Millisecond)
 	f.Keys("Escape")
-	f.shows("▸ ✓ succeeded")
+	f.Hides("Save: 2 of 2")
+	f.Keys("Escape")
+	f.Hides("marked")
 	f.Keys(":")
-	f.shows("Go to, or do")
-	f.Hold(time.Second)
+	f.Shows("Go to, or do")
 	f.types("image.gen")
+	f.Shows("Make images")
 	f.Hold(time.Second)
 	f.Keys("Enter")
-	f.shows("[ Send ]")
-	f.types("a blue whale @slow:3s")
+	f.Shows("[ Send ]")
+	f.types("a red fox")
+	f.Hold(500 * time.Millisecond)
 	f.Keys("C-s")
-	f.shows("Tasks (1 open)", "● running")
-	f.shows("✓ succeeded     image.generate  4")
+	f.Shows("Tasks (2 open)", "✓ succeeded     image.generate")
 	f.Hold(time.Second)
+	f.Keys("Enter")
+	f.Shows("› image.generate", "▀▀▀▀▀▀")
 	return f
 }

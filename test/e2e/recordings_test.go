@@ -25,19 +25,22 @@ var update = flag.Bool("update", false, "write docs/recordings anew")
 // film is a terminal that is recorded.
 type film struct {
 	*harness.Terminal
-	host *host
 	recording.Recording
+	host    *host
 	awaited []string // in the order in which they were seen
 }
 
-// newFilm opens a recorded terminal with a shell in it, whose folder is the host's and whose prompt is "$".
+// newFilm opens a recorded terminal with a shell in it, whose folder is the host's and whose prompt is "$". The program
+// notes its process, so that it can be killed.
 func (h *host) newFilm(title string, width, height int) *film {
 	h.T.Helper()
 	f := &film{
-		host: h, Terminal: h.newTerminal(width, height, "sh", "-c", `cd "$0"; mkdir -p bin; ln -sf "$1" bin/unitask
+		Terminal: h.newTerminal(width, height, "sh", "-c", `cd "$0"; mkdir -p bin
+			printf '#!/bin/sh\necho $$ >"%s"\nexec "%s" "$@"\n' "$0/pid" "$1" >bin/unitask; chmod +x bin/unitask
 			unset NO_COLOR UNITASK_API_KEY; export COLORTERM=truecolor PATH="$PWD/bin:$PATH" UNITASK_DATA_DIR="$0/data" PS1="$2"; exec sh`,
 			h.Dir, harness.Binary(), "\n\x1b[1;32m$\x1b[0m "),
 		Recording: recording.Recording{Title: title, Width: width, Height: height},
+		host:      h,
 	}
 	f.prompt()
 	return f
@@ -75,13 +78,19 @@ func (f *film) until(what string, ok func(screen string) bool) {
 	}
 }
 
-// shows waits for texts on the screen.
-func (f *film) shows(texts ...string) {
+// Shows records until the texts are on the screen.
+func (f *film) Shows(texts ...string) {
 	f.host.T.Helper()
 	for _, text := range texts {
 		f.until(text, func(screen string) bool { return strings.Contains(screen, text) })
 	}
 	f.awaited = append(f.awaited, texts...)
+}
+
+// Hides records until a text is gone from the screen.
+func (f *film) Hides(text string) {
+	f.host.T.Helper()
+	f.until("a screen without "+text, func(screen string) bool { return !strings.Contains(screen, text) })
 }
 
 // prompt waits until the shell's prompt is the last line, and nothing behind it.
@@ -109,13 +118,12 @@ func (f *film) runs(command string, shown ...string) {
 	f.Hold(400 * time.Millisecond)
 	f.Keys("Enter")
 	f.prompt()
-	f.shows(shown...)
+	f.Shows(shown...)
 	f.Hold(1500 * time.Millisecond)
 }
 
 // TestRecordings records sessions in a real terminal, judges what they show, and writes them with -update.
 func TestRecordings(t *testing.T) {
-	need(t, "tmux")
 	for name, scene := range map[string]func(h *host) *film{"run": filmRun, "chat": filmChat, "dashboard": filmDashboard} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -133,6 +133,7 @@ func TestLooks(t *testing.T) {
 		{"\x1b[44m x", `<path fill="#58a6ff" d="M0 0h18v18h-18z"/><text x="9" y="14">x</text>`},
 		{"\x1b[31;42m▀▀", `<path fill="#ff7b72" d="M0 0h18v9h-18z"/><path fill="#3fb950" d="M0 9h18v9h-18z"/>`},
 		{"\x1b[31m▄█", `<path fill="#ff7b72" d="M0 9h9v9h-9zM9 0h9v18h-9z"/>`},
+		{"\x1b[31m──\x1b[39m│", `<path fill="#ff7b72" d="M0 9h18v1h-18z"/><path fill="#e6edf3" d="M22 0h1v18h-1z"/>`},
 		{"a\x1b[31m \x1b[39mb  c", `<text x="0" y="14" textLength="27">a b</text><text x="45" y="14">c</text>`},
 		{"a\x1b[31mb\x1b[39m", `<text x="0" y="14">a</text><text x="9" y="14" class="c1">b</text>`},
 		{"🦊a", `<text x="0" y="14" textLength="27">🦊a</text>`},

@@ -19,10 +19,10 @@ type look struct {
 	bold, italic, underlined, struck bool
 }
 
-// box is neighbouring cells, or halves of them, that are filled by one colour.
+// box is a part of neighbouring cells that is filled by one colour.
 type box struct {
-	x, width    int // in cells
-	top, height int // in half cells
+	x, width    int // in pixels
+	top, height int // in pixels, from the row's top
 	colour      string
 }
 
@@ -54,24 +54,30 @@ func (r *Recording) rows(s Screen) []row {
 	return out
 }
 
-// put draws a cell at the end of the row.
+// put draws a cell at the end of the row. Blocks and lines are boxes, for letters leave gaps between rows.
 func (w *row) put(x int, c cellbuf.Cell) {
+	const half = cellHeight / 2
 	fg, bg := colours(c.Style)
+	left, width := x*cellWidth, c.Width*cellWidth
 	switch c.Rune {
 	case '▀':
-		w.fill(box{x, c.Width, 0, 1, fg})
-		w.fill(box{x, c.Width, 1, 1, bg})
-		return
+		w.fill(box{left, width, 0, half, fg})
+		w.fill(box{left, width, half, half, bg})
 	case '▄':
-		w.fill(box{x, c.Width, 0, 1, bg})
-		w.fill(box{x, c.Width, 1, 1, fg})
-		return
+		w.fill(box{left, width, 0, half, bg})
+		w.fill(box{left, width, half, half, fg})
 	case '█':
-		w.fill(box{x, c.Width, 0, 2, fg})
-		return
+		w.fill(box{left, width, 0, cellHeight, fg})
+	case '─':
+		w.fill(box{left, width, 0, cellHeight, bg})
+		w.fill(box{left, width, half, 1, fg})
+	case '│':
+		w.fill(box{left, width, 0, cellHeight, bg})
+		w.fill(box{left + cellWidth/2, 1, 0, cellHeight, fg})
+	default:
+		w.fill(box{left, width, 0, cellHeight, bg})
+		w.write(x, c, fg)
 	}
-	w.fill(box{x, c.Width, 0, 2, bg})
-	w.write(x, c, fg)
 }
 
 // fill adds a box, or widens one that it continues. The window's own colour is there already.

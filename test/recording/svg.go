@@ -138,7 +138,6 @@ func (r *Recording) keyframes(shown []period) string {
 func (w row) draw(y int) string {
 	var out strings.Builder
 	top := y * cellHeight
-	const half = cellHeight / 2
 	byColour := map[string][]box{}
 	var colours []string
 	for _, b := range w.boxes {
@@ -150,7 +149,7 @@ func (w row) draw(y int) string {
 	for _, colour := range colours {
 		fmt.Fprintf(&out, `<path fill="%s" d="`, colour)
 		for _, b := range byColour[colour] {
-			fmt.Fprintf(&out, "M%d %dh%dv%dh-%[3]dz", b.x*cellWidth, top+b.top*half, b.width*cellWidth, b.height*half)
+			fmt.Fprintf(&out, "M%d %dh%dv%dh-%[3]dz", b.x, top+b.top, b.width, b.height)
 		}
 		out.WriteString(`"/>`)
 	}
