@@ -4,7 +4,7 @@ import { assert, browse, equal, fits, judge, step, told } from "./driver.mjs";
 
 const list = (page) => page.getByRole("listbox", { name: "Found" });
 const options = (page) => list(page).getByRole("option").allInnerTexts();
-const open = (page) => page.getByRole("dialog", { name: "Go to" });
+const open = (page) => page.getByRole("dialog", { name: "Palette" });
 const field = (page) => page.getByRole("combobox", { name: "Page, capability, action or id" });
 
 // go opens the palette, types and takes the first of what is found.
@@ -105,7 +105,7 @@ async function looks(page) {
       await page.setViewportSize({ width, height: 860 });
       await judge(page, `a page with the button, ${colorScheme} at ${width}`);
       await fits(page, "a page with the button");
-      await page.getByRole("button", { name: "Go to a page or an id" }).click();
+      await page.getByRole("button", { name: "Find a page or an id" }).click();
       await list(page).getByRole("option", { name: "Tasks Page", exact: true }).waitFor();
       await page.keyboard.type("key");
       await judge(page, `the palette, ${colorScheme} at ${width}`);
@@ -115,7 +115,7 @@ async function looks(page) {
     }
   }
   await page.emulateMedia({ colorScheme: "light" });
-  await page.getByRole("button", { name: "Go to a page or an id" }).click();
+  await page.getByRole("button", { name: "Find a page or an id" }).click();
   await list(page).getByRole("option", { name: "Tasks Page", exact: true }).click(); // by touch
   await page.waitForURL("**/console/tasks");
   await page.setViewportSize({ width: 1280, height: 860 });

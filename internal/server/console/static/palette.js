@@ -6,16 +6,17 @@ import { identifies, ranked } from "./palette_match.js";
 
 const mac = /Mac|iP(hone|ad)/.test(navigator.platform);
 const button = document.querySelector("[data-palette]");
-const { palette, field, list, note } = makePalette();
-const shortcuts = makeShortcuts([
+const rows = [
   [["/", mac ? "⌘ K" : "Ctrl K"], "go to a page, a capability, an action or an id"],
   [[mac ? "⌘ Enter" : "Ctrl Enter"], "run the trial's form"],
   [["←", "→"], "a chart's values, and pictures that are open"],
   [["Esc"], "close what is open"],
   [["?"], "this list"],
-]);
+];
 const mostShown = 50;
 
+let palette, field, list, note; // made when they are opened for the first time
+let shortcuts;
 let commands = [];
 let shown = [];
 let chosen = 0;
@@ -23,9 +24,14 @@ let chosen = 0;
 // acts are the commands that lead to no page.
 const acts = {
   theme: () => document.querySelector("[data-theme-toggle]").click(),
-  shortcuts: () => shortcuts.showModal(),
+  shortcuts: showShortcuts,
   "sign-out": () => document.querySelector("form[data-person]").requestSubmit(),
 };
+
+function showShortcuts() {
+  shortcuts ??= makeShortcuts(rows);
+  shortcuts.showModal();
+}
 
 const leadsTo = (to) => `${button.dataset.go}?${new URLSearchParams({ to })}`;
 
@@ -82,38 +88,44 @@ async function load() {
 
 function open() {
   if (document.querySelector("dialog[open]")) return;
+  if (!palette) {
+    ({ palette, field, list, note } = makePalette());
+    field.addEventListener("input", draw);
+    field.addEventListener("keydown", press);
+  }
   field.value = "";
   palette.showModal();
   draw();
   load();
 }
 
-// opens acts on the keys that open a dialog, and reports whether it was one. Somebody who types in a field types `/` and `?`.
-function opens(event) {
-  const held = mac ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey;
-  if (held && !event.shiftKey && event.key.toLowerCase() === "k") {
-    if (palette.open) palette.close();
-    else open();
-    return true;
-  }
-  if (event.ctrlKey || event.metaKey || event.target.closest?.("input, textarea, select, [contenteditable]") || document.querySelector("dialog[open]")) return false;
-  if (event.key === "/") open();
-  else if (event.key === "?") shortcuts.showModal();
-  else return false;
-  return true;
-}
-
-document.addEventListener("keydown", (event) => {
-  if (!event.isComposing && !event.altKey && !event.defaultPrevented && opens(event)) event.preventDefault();
-});
-field.addEventListener("input", draw);
-field.addEventListener("keydown", (event) => {
+// press chooses and takes an entry.
+function press(event) {
   if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
   const to = { ArrowDown: chosen + 1, ArrowUp: chosen - 1, PageDown: Math.min(chosen + 8, shown.length - 1), PageUp: Math.max(chosen - 8, 0) }[event.key];
   if (to !== undefined) choose(to);
   else if (event.key === "Enter" && shown[chosen]) run(shown[chosen]);
   else return;
   event.preventDefault();
+}
+
+// opens acts on the keys that open a dialog, and reports whether it was one. Somebody who types in a field types `/` and `?`.
+function opens(event) {
+  const held = mac ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey;
+  if (held && !event.shiftKey && event.key.toLowerCase() === "k") {
+    if (palette?.open) palette.close();
+    else open();
+    return true;
+  }
+  if (event.ctrlKey || event.metaKey || event.target.closest?.("input, textarea, select, [contenteditable]") || document.querySelector("dialog[open]")) return false;
+  if (event.key === "/") open();
+  else if (event.key === "?") showShortcuts();
+  else return false;
+  return true;
+}
+
+document.addEventListener("keydown", (event) => {
+  if (!event.isComposing && !event.altKey && !event.defaultPrevented && opens(event)) event.preventDefault();
 });
 button.hidden = false;
 button.querySelector("kbd").dataset.keys = mac ? "⌘ K" : "Ctrl K";

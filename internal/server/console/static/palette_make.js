@@ -25,7 +25,7 @@ export function makePalette() {
   });
   const list = element("ul", { id: "palette-list", role: "listbox", "aria-label": "Found" });
   const note = element("p", { class: "palette-note", role: "status" });
-  const palette = dialog({ class: "palette", id: "palette", "aria-label": "Go to" }, element("div", { class: "palette-head" }, field, closer()), list, note);
+  const palette = dialog({ class: "palette", id: "palette", "aria-label": "Palette" }, element("div", { class: "palette-head" }, field, closer()), list, note);
   return { palette, field, list, note };
 }
 
