@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 import unittest
+from datetime import datetime, timedelta, timezone
 from unittest import mock
 
 from unitask import (
@@ -157,6 +158,37 @@ class Calls(unittest.TestCase):
         self.assertEqual((set(got), len(got)), (made, 3))
         self.assertEqual(list(self.client.list(metadata={"list": "here"}, state="failed")), [])
         self.assertEqual({t.capability for t in self.client.list(capability="text.embed")}, {"text.embed"})
+
+    def test_list_by_its_filters(self):
+        here = {"list": "filters"}
+        made = [self.client.run("text.embed", {"texts": [str(i)]}, metadata=here).id for i in range(2)]
+        with self.assertRaises(TaskFailed) as failed:
+            self.client.run("text.chat", {"prompt": "@fail:CONTENT_POLICY_VIOLATION"}, metadata=here)
+        made.append(failed.exception.task_id)
+
+        def found(**query):
+            return [task.id for task in self.client.list(metadata=here, **query)]
+
+        self.assertEqual(found(), made[::-1])
+        self.assertEqual(found(order="oldest"), made)
+        self.assertEqual(found(code="CONTENT_POLICY_VIOLATION"), made[2:])
+        self.assertEqual(found(key="key_" + "0" * 26), [])
+        now, hour = datetime.now(timezone.utc), timedelta(hours=1)
+        self.assertEqual(found(created_before=now - hour), [])
+        self.assertEqual(found(created_after=(now - hour).isoformat(), created_before=now + hour), made[::-1])
+        with self.assertRaises(ValueError):
+            found(created_after=datetime.now())
+
+    def test_uploads_are_listed_and_deleted(self):
+        sent = {self.client.upload(_wav(1000 + n), "audio/wav") for n in range(2)}
+        listed = {u["artifact"]: u["state"] for u in self.client.uploads()}
+        self.assertEqual({listed[id] for id in sent}, {"complete"})
+        for id in sent:
+            self.client.delete_upload(id)
+        self.assertFalse(sent & {u["artifact"] for u in self.client.uploads()})
+        with self.assertRaises(APIError) as gone:
+            self.client.delete_upload(sent.pop())
+        self.assertEqual(gone.exception.status, 404)
 
     def test_capabilities(self):
         names = [c["name"] for c in self.client.capabilities()]

@@ -1,4 +1,4 @@
-import { advice, failureOf } from './errors.js'
+import { advice, failureOf, type ServiceCode } from './errors.js'
 import { events } from './events.js'
 import { creation, Following, heardTask, path, tasksPath, type StreamEvent } from './following.js'
 import type { Delta } from './heard.js'
@@ -6,7 +6,7 @@ import { lost, Transport, Watch, type Options } from './transport.js'
 import { Tries } from './tries.js'
 import { ended, type Capability, type State, type SucceededTask, type Task, type TaskRequest } from './types.js'
 import { download, open } from './download.js'
-import { upload, uploaded, type Upload, type UploadOptions } from './upload.js'
+import { upload, uploaded, uploadPath, uploadsPath, type Upload, type UploadOptions } from './upload.js'
 import type { Artifact } from './capabilities.js'
 
 /** Goes with any call. */
@@ -34,11 +34,21 @@ export interface WaitOptions extends CallOptions {
   onTask?: (task: Task) => void
 }
 
-/** Tasks to list; a metadata text is that of all. */
+/** Tasks to list: those of which all holds that is given; a metadata text is that of all. */
 export interface ListQuery extends CallOptions {
   state?: State
   capability?: string
   metadata?: Record<string, string>
+  /** The id of the key that created them. */
+  key?: string
+  /** The error that they ended with. */
+  code?: ServiceCode
+  /** The first creation that counts: a time, or its text with a zone. */
+  createdAfter?: Date | string
+  /** The first creation that is too late. */
+  createdBefore?: Date | string
+  /** By default the newest task comes first. */
+  order?: 'newest' | 'oldest'
 }
 
 const holding = 20 // seconds, below the limits of proxies on the way
@@ -124,18 +134,9 @@ export class Unitask {
     return (await this.json<Task<C>>('POST', `${path(id)}/cancel`, options)).value
   }
 
-  /** The account's tasks, newest first, page by page. */
-  async *list(query: ListQuery = {}): AsyncGenerator<Task> {
-    const search = new URLSearchParams()
-    if (query.state) search.set('state', query.state)
-    if (query.capability) search.set('capability', query.capability)
-    for (const [name, text] of Object.entries(query.metadata ?? {})) search.set(`metadata.${name}`, text)
-    for (;;) {
-      const { value } = await this.json<{ data: Task[]; next_cursor: string | null }>('GET', `${tasksPath}?${search}`, query)
-      yield* value.data
-      if (value.next_cursor === null) return
-      search.set('cursor', value.next_cursor)
-    }
+  /** The account's tasks, newest first unless the query says otherwise, page by page. */
+  list(query: ListQuery = {}): AsyncGenerator<Task> {
+    return this.pages<Task>(tasksPath, searchOf(query), query)
   }
 
   /**
@@ -180,6 +181,25 @@ export class Unitask {
   /** How far an upload is. */
   uploaded(artifact: string, options: CallOptions = {}): Promise<Upload> {
     return uploaded(this.transport, artifact, options.signal)
+  }
+
+  /** The uploads that take the account's quota, open and complete, page by page; the one that expires first is the first. */
+  uploads(options: CallOptions = {}): AsyncGenerator<Upload> {
+    return this.pages<Upload>(uploadsPath, new URLSearchParams(), options)
+  }
+
+  /** Deletes an upload with its bytes, which gives its part of the quota back. */
+  async deleteUpload(artifact: string, options: CallOptions = {}): Promise<void> {
+    await this.json('DELETE', uploadPath(artifact), options)
+  }
+
+  private async *pages<T>(path: string, search: URLSearchParams, options: CallOptions): AsyncGenerator<T> {
+    for (;;) {
+      const { value } = await this.json<{ data: T[]; next_cursor: string | null }>('GET', `${path}?${search}`, options)
+      yield* value.data
+      if (value.next_cursor === null) return
+      search.set('cursor', value.next_cursor)
+    }
   }
 
   private create<C extends string>(request: TaskRequest<C>, options: SubmitOptions, tries: Tries): Promise<Task<C>> {
@@ -241,6 +261,16 @@ export class Unitask {
   private json<T>(method: string, path: string, options: CallOptions): Promise<{ value: T; headers: Headers }> {
     return this.transport.send({ method, path, headers: options.headers, signal: options.signal }, answer<T>)
   }
+}
+
+/** What of the query goes to the service. */
+function searchOf({ state, capability, metadata, key, code, createdAfter, createdBefore, order }: ListQuery): URLSearchParams {
+  const search = new URLSearchParams()
+  const time = (at: Date | string | undefined) => (at instanceof Date ? at.toISOString() : at)
+  const asked = { state, capability, key, code, order, created_after: time(createdAfter), created_before: time(createdBefore) }
+  for (const [name, value] of Object.entries(asked)) if (value) search.set(name, value)
+  for (const [name, text] of Object.entries(metadata ?? {})) search.set(`metadata.${name}`, text)
+  return search
 }
 
 async function answer<T>(response: Response): Promise<{ value: T; headers: Headers }> {

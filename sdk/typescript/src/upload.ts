@@ -30,7 +30,8 @@ export interface UploadOptions {
   onProgress?: (upload: Upload) => void
 }
 
-const uploadsPath = '/api/ai/v1/uploads'
+export const uploadsPath = '/api/ai/v1/uploads'
+export const uploadPath = (artifact: string): string => `${uploadsPath}/${encodeURIComponent(artifact)}`
 const partSize = 8 << 20 // at whose multiples requests end: the service takes no hash of one that goes on behind it
 const notFinal = ['Content-Range', 'Content-Digest']
 
@@ -66,7 +67,7 @@ export async function upload(
 
 /** How far an upload is. */
 export function uploaded(transport: Transport, artifact: string, signal?: AbortSignal): Promise<Upload> {
-  return transport.send({ method: 'GET', path: `${uploadsPath}/${encodeURIComponent(artifact)}`, signal }, uploadIn)
+  return transport.send({ method: 'GET', path: uploadPath(artifact), signal }, uploadIn)
 }
 
 async function begin(transport: Transport, blob: Blob, options: UploadOptions): Promise<Upload> {

@@ -51,6 +51,19 @@ test('the directory and lists', async () => {
   const listed = []
   for await (const task of client.list({ capability: 'text.chat', metadata: { team } })) listed.push(task.id)
   assert.deepEqual(listed, [made.id])
+  const other = await client.run({ capability: 'text.embed', input: { texts: ['a'] }, metadata: { team } })
+  const failed = await client.run({ ...chat('@fail:CONTENT_POLICY_VIOLATION'), metadata: { team } }).catch((error) => error.taskId)
+  const found = async (query) => {
+    const ids = []
+    for await (const { id } of client.list({ metadata: { team }, ...query })) ids.push(id)
+    return ids
+  }
+  assert.deepEqual(await found({}), [failed, other.id, made.id])
+  assert.deepEqual(await found({ order: 'oldest' }), [made.id, other.id, failed])
+  assert.deepEqual(await found({ code: 'CONTENT_POLICY_VIOLATION' }), [failed])
+  assert.deepEqual(await found({ key: `key_${'0'.repeat(26)}` }), [])
+  assert.deepEqual(await found({ createdBefore: new Date(Date.now() - 3_600_000) }), [])
+  assert.equal((await found({ createdAfter: new Date(Date.now() - 3_600_000).toISOString(), createdBefore: new Date(Date.now() + 60_000) })).length, 3)
   assert.equal((await client.get(made.id)).output.text, made.output.text)
 })
 
@@ -159,6 +172,14 @@ test('a file goes ahead, over connections that are cut off', async () => {
   assert.deepEqual(received, [0, 70_000, 140_000, wav.length])
   assert.equal((await client.uploaded(upload.artifact)).state, 'complete')
   const task = await client.run({ capability: 'audio.transcribe', input: { audio: { artifact: upload.artifact } } })
+  const there = async () => {
+    for await (const { artifact } of client.uploads()) if (artifact === upload.artifact) return true
+    return false
+  }
+  assert.equal(await there(), true)
+  await client.deleteUpload(upload.artifact)
+  assert.equal(await there(), false)
+  await assert.rejects(client.deleteUpload(upload.artifact), { status: 404 })
   assert.ok(task.output.text)
 })
 

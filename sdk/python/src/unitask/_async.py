@@ -10,9 +10,9 @@ import asyncio
 import functools
 import os
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, AsyncIterator, Callable, Iterator, Mapping, TypeVar
+from typing import Any, AsyncIterator, Callable, Iterator, Literal, Mapping, TypeVar
 
-from ._client import Source, Unitask
+from ._client import Source, Time, Unitask
 from ._task import Delta, Task
 from ._transport import Stop
 from .types import AsyncCapabilities
@@ -106,11 +106,40 @@ class AsyncUnitask(AsyncCapabilities):
         return await self._call(self._client.download, artifact, into)
 
     def list(
-        self, *, capability: str | None = None, state: str | None = None, metadata: Mapping[str, str] | None = None
+        self,
+        *,
+        capability: str | None = None,
+        state: str | None = None,
+        metadata: Mapping[str, str] | None = None,
+        key: str | None = None,
+        code: str | None = None,
+        created_after: Time | None = None,
+        created_before: Time | None = None,
+        order: Literal["newest", "oldest"] = "newest",
     ) -> AsyncIterator[Task[Any]]:
         """As Unitask.list."""
         stop = Stop()
-        return self._each(self._client.list(capability=capability, state=state, metadata=metadata, _stop=stop), stop)
+        tasks = self._client.list(
+            capability=capability,
+            state=state,
+            metadata=metadata,
+            key=key,
+            code=code,
+            created_after=created_after,
+            created_before=created_before,
+            order=order,
+            _stop=stop,
+        )
+        return self._each(tasks, stop)
+
+    def uploads(self) -> AsyncIterator[Mapping[str, Any]]:
+        """As Unitask.uploads."""
+        stop = Stop()
+        return self._each(self._client.uploads(_stop=stop), stop)
+
+    async def delete_upload(self, artifact: str) -> None:
+        """As Unitask.delete_upload."""
+        await self._call(self._client.delete_upload, artifact)
 
     def stream(
         self,

@@ -10,7 +10,8 @@ import random
 import secrets
 import time
 from base64 import b64encode
-from typing import Any, BinaryIO, Callable, Iterator, Mapping, TypeVar, Union
+from datetime import datetime
+from typing import Any, BinaryIO, Callable, Iterator, Literal, Mapping, TypeVar, Union
 from urllib.parse import quote, urlencode, urlsplit
 
 from . import _errors, _events, _task
@@ -30,6 +31,9 @@ _PIECE = 8 << 20  # bytes of an upload's requests, which end at its multiples
 
 #: What media can be made of: bytes, a path, or a file that is open for reading and can be sought.
 Source = Union[bytes, str, "os.PathLike[str]", BinaryIO]
+
+#: A time of a filter: one with a zone, or its text.
+Time = Union[str, datetime]
 
 T = TypeVar("T")
 
@@ -121,16 +125,28 @@ class Unitask(SyncCapabilities):
         capability: str | None = None,
         state: str | None = None,
         metadata: Mapping[str, str] | None = None,
+        key: str | None = None,
+        code: str | None = None,
+        created_after: Time | None = None,
+        created_before: Time | None = None,
+        order: Literal["newest", "oldest"] = "newest",
         _stop: Stop | None = None,
     ) -> Iterator[Task[Any]]:
-        """The tasks of the account that the key may see, newest first, page by page as they are asked for."""
-        cursor = ""
-        while True:
-            page = self._page(capability, state, metadata, cursor, _stop)
-            yield from map(_task.of, page["data"])
-            cursor = page["next_cursor"] or ""
-            if not cursor:
-                return
+        """The tasks of the account that the key may see, page by page as they are asked for.
+
+        All that is given holds for each of them. key is the id of the key that created it, code that of its error;
+        created_after is the first creation that counts, created_before the first one that is too late.
+        """
+        query = {
+            "capability": capability,
+            "state": state,
+            "key": key,
+            "code": code,
+            "created_after": _moment(created_after),
+            "created_before": _moment(created_before),
+            "order": order,
+        }
+        return map(_task.of, self._pages(_TASKS, query, metadata or {}, _stop))
 
     def capabilities(self, *, _stop: Stop | None = None) -> list[Mapping[str, Any]]:
         """What the key may call, with schemas, examples and prices."""
@@ -173,6 +189,15 @@ class Unitask(SyncCapabilities):
         kind = content_type or _kind_of(source)
         with _Opened(source) as file:
             return self._upload(file, kind, _stop or Stop())
+
+    def uploads(self, *, _stop: Stop | None = None) -> Iterator[Mapping[str, Any]]:
+        """The uploads that take the account's quota, page by page as they are asked for; the one that expires first is the first."""
+        return self._pages(_UPLOADS, {}, {}, _stop)
+
+    def delete_upload(self, artifact: str, *, _stop: Stop | None = None) -> None:
+        """Deletes an upload with its bytes, which gives its part of the quota back."""
+        path = f"{_UPLOADS}/{quote(artifact, safe='')}"
+        self._again(lambda stop: self._json("DELETE", path, stop=stop), _stop)
 
     def download(
         self, artifact: Mapping[str, Any], into: str | os.PathLike[str] | None = None, *, _stop: Stop | None = None
@@ -262,12 +287,17 @@ class Unitask(SyncCapabilities):
             raise _errors.TaskCanceled(task.id)
         return task
 
-    def _page(
-        self, capability: str | None, state: str | None, metadata: Mapping[str, str] | None, cursor: str, stop: Stop | None
-    ) -> Any:
-        query = {"capability": capability, "state": state, "cursor": cursor, **{f"metadata.{k}": v for k, v in (metadata or {}).items()}}
-        path = _TASKS + "?" + urlencode({k: v for k, v in query.items() if v is not None and (v or k.startswith("metadata."))})
-        return self._again(lambda stop: self._json("GET", path, stop=stop)[0], stop)
+    def _pages(
+        self, path: str, query: Mapping[str, str | None], metadata: Mapping[str, str], stop: Stop | None
+    ) -> Iterator[Mapping[str, Any]]:
+        asked = {k: v for k, v in query.items() if v} | {f"metadata.{k}": v for k, v in metadata.items()}
+        while True:
+            address = f"{path}?{urlencode(asked)}"
+            page = self._again(lambda stop: self._json("GET", address, stop=stop)[0], stop)
+            yield from page["data"]
+            if not page["next_cursor"]:
+                return
+            asked["cursor"] = page["next_cursor"]
 
     def _upload(self, file: _Opened, content_type: str, stop: Stop) -> str:
         body = json.dumps({"content_type": content_type, "bytes": file.size, "sha256": file.sha256()}).encode()
@@ -347,6 +377,14 @@ class Unitask(SyncCapabilities):
             transport.close()
         if got != artifact["bytes"] or digest.hexdigest() != artifact["sha256"]:
             raise _errors.UnitaskError(f"artifact {artifact['id']} arrived with other bytes than the task says")
+
+
+def _moment(at: Time | None) -> str | None:
+    if not isinstance(at, datetime):
+        return at
+    if at.tzinfo is None:
+        raise ValueError("a time of a filter needs its zone, such as datetime.now(timezone.utc)")
+    return at.isoformat(timespec="milliseconds")
 
 
 class Stream:
