@@ -134,7 +134,7 @@ var layers = map[string]layer{
 
 	"notify":   {floor: 5, may: []string{"account", "api", "artifact", "catalog", "fault", "gate", "store", "task", "webhook"}},
 	"gateway":  {floor: 5, below: true},
-	"operator": {floor: 5, may: []string{"account", "api", "catalog", "fault", "gate", "hours", "requestlog", "routing", "secret", "store", "supplier", "tail", "task"}},
+	"operator": {floor: 5, may: []string{"account", "api", "catalog", "fault", "gate", "hours", "requestlog", "routing", "secret", "store", "supplier", "tail", "task", "webhook"}},
 
 	"server":         {floor: 6, below: true, may: []string{"server/console"}},
 	"server/console": {floor: 6, below: true},

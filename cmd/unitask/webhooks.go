@@ -118,17 +118,20 @@ func listWebhooks(t *terminal, all []api.Webhook, now time.Time) error {
 	return b.write(t)
 }
 
-// tellsOf says which ends a webhook is told of: "failed ends of image.*".
+// tellsOf says of which ends a webhook is told, and whether of budgets: "failed ends of image.*, budgets".
 func tellsOf(w api.Webhook) string {
 	names := make([]string, len(w.States))
 	for i, s := range w.States {
 		names[i] = string(s)
 	}
 	ends := cmp.Or(strings.Join(names, ","), "all") + " ends"
-	if len(w.Capabilities) == 0 || slices.Contains(w.Capabilities, "*") {
-		return ends
+	if len(w.Capabilities) > 0 && !slices.Contains(w.Capabilities, "*") {
+		ends += " of " + strings.Join(w.Capabilities, ",")
 	}
-	return ends + " of " + strings.Join(w.Capabilities, ",")
+	if w.Budgets {
+		ends += ", budgets"
+	}
+	return ends
 }
 
 func webhookState(t *terminal, w api.Webhook) cell {

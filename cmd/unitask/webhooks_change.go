@@ -50,6 +50,7 @@ Each end of a task of this account and mode is sent to the URL, signed as Standa
 		RunE: func(cmd *cobra.Command, _ []string) error { return webhooksCreateRun(cmd.Context(), t, &o) },
 	}
 	cmd.Flags().StringVar(&o.request.Description, "description", "", "what it is for")
+	cmd.Flags().BoolVar(&o.request.Budgets, "budgets", false, "tell it of budgets that are spent to 80 % and to 100 %, too")
 	o.addFilters(cmd, "")
 	addJSON(cmd, &o.asJSON)
 	o.add(cmd)
@@ -72,6 +73,7 @@ type webhooksUpdateOptions struct {
 	about   string
 	disable bool
 	enable  bool
+	budgets bool
 }
 
 func newWebhooksUpdateCmd(t *terminal) *cobra.Command {
@@ -97,6 +99,7 @@ func newWebhooksUpdateCmd(t *terminal) *cobra.Command {
 	cmd.Flags().StringVar(&o.about, "description", "", "what it is for")
 	cmd.Flags().BoolVar(&o.disable, "disable", false, "tell it of no end from now on")
 	cmd.Flags().BoolVar(&o.enable, "enable", false, "tell it of ends again, also after it answered 410")
+	cmd.Flags().BoolVar(&o.budgets, "budgets", false, "tell it of budgets that are spent to 80 % and to 100 %, or not: --budgets=false")
 	cmd.MarkFlagsMutuallyExclusive("disable", "enable")
 	o.addFilters(cmd, `; "*" for all`)
 	addJSON(cmd, &o.asJSON)
@@ -112,6 +115,9 @@ func (o *webhooksUpdateOptions) check(cmd *cobra.Command) error {
 	}
 	if given("description") {
 		o.request.Description = &o.about
+	}
+	if given("budgets") {
+		o.request.Budgets = &o.budgets
 	}
 	if given("capability") {
 		o.request.Capabilities = &o.capabilities

@@ -20,6 +20,7 @@ func TestShowWebhook(t *testing.T) {
 		{api.Webhook{}, "tells of     all ends\n"},
 		{api.Webhook{Capabilities: []string{"*"}, States: []task.State{task.Failed}}, "tells of     failed ends\n"},
 		{api.Webhook{Capabilities: []string{"image.*", "text.chat"}}, "tells of     all ends of image.*,text.chat\n"},
+		{api.Webhook{Capabilities: []string{"image.*"}, Budgets: true}, "tells of     all ends of image.*, budgets\n"},
 		{api.Webhook{OldSecretUntil: &at}, "old secret   signs too until 2026-11-27T09:10:46Z\n"},
 	} {
 		var out bytes.Buffer

@@ -23,6 +23,7 @@ type Webhook struct {
 	Description    string       `json:"description"`
 	Capabilities   []string     `json:"capabilities"` // patterns; empty: all
 	States         []task.State `json:"states"`       // terminal ones; empty: all
+	Budgets        bool         `json:"budgets"`      // it is told of budgets that are nearly spent, too
 	Disabled       *string      `json:"disabled"`     // null, "asked", "gone", "full" or "operator"
 	DisabledAt     *Timestamp   `json:"disabled_at"`  // from then on it was told of no end
 	CreatedAt      Timestamp    `json:"created_at"`
@@ -39,6 +40,7 @@ type WebhookCreate struct {
 	Description  string       `json:"description,omitempty"`
 	Capabilities []string     `json:"capabilities,omitempty"`
 	States       []task.State `json:"states,omitempty"`
+	Budgets      bool         `json:"budgets,omitempty"`
 }
 
 // WebhookUpdate changes the named members.
@@ -47,6 +49,7 @@ type WebhookUpdate struct {
 	Description  *string       `json:"description,omitempty"`
 	Capabilities *[]string     `json:"capabilities,omitempty"`
 	States       *[]task.State `json:"states,omitempty"`
+	Budgets      *bool         `json:"budgets,omitempty"`
 	Disabled     *bool         `json:"disabled,omitempty"`
 }
 
@@ -63,8 +66,8 @@ type WebhookList struct {
 
 // Delivery is an event on its way to an endpoint.
 type Delivery struct {
-	ID         string            `json:"id"` // of the event: the header webhook-id
-	TaskID     string            `json:"task_id"`
+	ID         string            `json:"id"`      // of the event: the header webhook-id
+	TaskID     string            `json:"task_id"` // "" of one about a budget, as the capability
 	Type       string            `json:"type"`
 	Capability string            `json:"capability"`
 	State      string            `json:"state"` // "waiting", "delivered", "failed" or "canceled"

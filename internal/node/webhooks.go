@@ -21,7 +21,7 @@ func (s *Service) newWebhooks(ctx context.Context, db Engine, c ServiceConfig) e
 	name := task.NewID("node_", c.Now())
 	s.sender = notify.NewSender(notify.SenderConfig{
 		Store: kept, Secret: secret, Node: name, Dial: c.Webhooks.Fetcher.Dialer(), HTTP: c.Webhooks.HTTP, Version: c.Version, Now: c.Now, Logger: c.Logger,
-		Observer: c.Metrics,
+		Observer: c.Metrics, Budgets: s.Operator.NearBudgets,
 	})
 	s.endpoints = notify.New(notify.Config{
 		Store: kept, Secret: secret, Dial: c.Webhooks.Fetcher.Dialer(), Guard: c.Webhooks.Fetcher, HTTP: c.Webhooks.HTTP, Sender: s.sender,

@@ -27,7 +27,7 @@ func (d *Endpoints) Create(ctx context.Context, h Holder, req api.WebhookCreate)
 	now := d.Now().UTC()
 	e := webhook.Endpoint{
 		ID: newEndpointID(now), Scope: h.Scope, KeyID: h.KeyID, URL: req.URL, Description: req.Description,
-		Capabilities: req.Capabilities, States: slices.Clone(req.States), Generation: 1, CreatedAt: now,
+		Capabilities: req.Capabilities, States: slices.Clone(req.States), Budgets: req.Budgets, Generation: 1, CreatedAt: now,
 	}
 	switch {
 	case req.Listener && req.URL != "":
@@ -102,6 +102,9 @@ func (d *Endpoints) Update(ctx context.Context, h Holder, id string, u api.Webho
 		}
 		if u.States != nil {
 			e.States = slices.Clone(*u.States)
+		}
+		if u.Budgets != nil {
+			e.Budgets = *u.Budgets
 		}
 		if u.Disabled != nil {
 			if err := ask(e, *u.Disabled, d.Now().UTC()); err != nil {
@@ -200,7 +203,7 @@ func (d *Endpoints) Deliveries(ctx context.Context, h Holder, q store.DeliveryQu
 	}
 	list := api.DeliveryList{Data: make([]api.Delivery, 0, len(page.Deliveries))}
 	for _, one := range page.Deliveries {
-		if account.Allows(h.patterns(), one.Event.Capability) { // the endpoint may have told of more
+		if h.hears(one.Event) { // the endpoint may have told of more
 			list.Data = append(list.Data, deliveryOf(one))
 		}
 	}
@@ -208,6 +211,14 @@ func (d *Endpoints) Deliveries(ctx context.Context, h Holder, q store.DeliveryQu
 		list.NextCursor = &page.Next
 	}
 	return list, nil
+}
+
+// hears reports whether the holder may be told of an event.
+func (h Holder) hears(e webhook.Event) bool {
+	if e.Budget != nil {
+		return h.all()
+	}
+	return account.Allows(h.patterns(), e.Capability)
 }
 
 // Replay sends an event to an endpoint again, at once.

@@ -72,6 +72,12 @@ func (d *Endpoints) check(h Holder, e *webhook.Endpoint, before []string) error 
 	if beyond := h.beyond(e.Capabilities); len(beyond) > 0 {
 		return fault.Invalid("capabilities", "holds "+strconv.Quote(beyond[0])+", which is not in the scopes of this key")
 	}
+	switch {
+	case e.Budgets && !h.all():
+		return fault.Invalid("budgets", "are the account's: a key of some capabilities makes no webhook of them")
+	case e.Budgets && h.Scope.Mode != task.Live:
+		return fault.Invalid("budgets", "are told of by live webhooks alone: tests are free")
+	}
 	for _, s := range e.States {
 		if !slices.Contains([]task.State{task.Succeeded, task.Failed, task.Canceled}, s) {
 			return fault.Invalid("states", "may hold succeeded, failed and canceled: the ends of a task")

@@ -21,6 +21,7 @@ type fakeStore struct {
 	deliveries []*row
 	epoch      int64
 	claims     int // calls of ClaimDeliveries
+	told       map[store.Counter]int64
 }
 
 type row struct {
@@ -30,7 +31,28 @@ type row struct {
 	epoch  int64
 }
 
-func newFakeStore() *fakeStore { return &fakeStore{endpoints: map[string]webhook.Endpoint{}} }
+func newFakeStore() *fakeStore {
+	return &fakeStore{endpoints: map[string]webhook.Endpoint{}, told: map[store.Counter]int64{}}
+}
+
+func (f *fakeStore) Held(_ context.Context, counters []store.Counter) (all []int64, _ error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, c := range counters {
+		all = append(all, f.told[c])
+	}
+	return all, nil
+}
+
+func (f *fakeStore) Tell(_ context.Context, n store.Notice) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.told[n.Told()] == 0 {
+		f.told[n.Told()] = 1
+		f.deliveries = append(f.deliveries, &row{Delivery: n.OutgoingAt(time.Now()).Delivery})
+	}
+	return nil
+}
 
 // add puts an event on its way to an endpoint.
 func (f *fakeStore) add(endpoint, event string) {

@@ -26,6 +26,7 @@ import (
 // Store is the part of an engine that endpoints need.
 type Store interface {
 	store.Webhooks
+	store.Counters
 	Wake(topic string) (ch <-chan struct{}, stop func())
 }
 
@@ -93,8 +94,14 @@ func (h Holder) patterns() []string {
 	return slices.DeleteFunc(slices.Clone(h.Scopes), func(p string) bool { return p == api.ScopeWebhooks })
 }
 
-// sees reports whether the endpoint tells of no capability that the holder may not call.
-func (h Holder) sees(e webhook.Endpoint) bool { return len(h.beyond(e.Capabilities)) == 0 }
+// all reports whether the holder may call all capabilities.
+func (h Holder) all() bool { return len(h.beyond(nil)) == 0 }
+
+// sees reports whether the endpoint tells of no capability that the holder may not call, and not of the account's budgets
+// unless the holder may call all.
+func (h Holder) sees(e webhook.Endpoint) bool {
+	return len(h.beyond(e.Capabilities)) == 0 && (!e.Budgets || h.all())
+}
 
 // find returns an endpoint of the holder's, or NOT_FOUND.
 func (d *Endpoints) find(ctx context.Context, h Holder, id string) (webhook.Endpoint, error) {

@@ -44,6 +44,8 @@ type SenderConfig struct {
 	Now      func() time.Time // nil: time.Now
 	Logger   *slog.Logger     // nil: discarded
 	Observer Observer         // nil: no observer
+	// Budgets returns those that are nearly spent, Percent being how much; nil: no endpoint is told of any.
+	Budgets func(context.Context) ([]webhook.Budget, error)
 }
 
 // Sender sends the deliveries that are due. It begins with Start; Shutdown ends it for good.
@@ -87,6 +89,9 @@ func (s *Sender) Start() {
 	attempts, abort := context.WithCancel(context.Background())
 	s.cancel, s.abort = cancel, abort
 	s.loop.Go(func() { s.run(claims, attempts) })
+	if s.Budgets != nil {
+		s.loop.Go(func() { s.watchBudgets(claims) })
+	}
 }
 
 // Shutdown takes no new delivery and waits for the attempts under way until ctx ends; those cut off then are made again.
@@ -199,8 +204,12 @@ func (s *Sender) deliver(ctx context.Context, c store.Claimed) {
 	s.record(ctx, c, outcome)
 }
 
-// tells reports whether the endpoint still tells of the event's capability: it may have been given to a key of fewer.
+// tells reports whether the endpoint still tells of the event's capability, or of budgets: it may have been given to a key
+// of fewer.
 func tells(c store.Claimed) bool {
+	if c.Delivery.Event.Budget != nil {
+		return c.Endpoint.Budgets
+	}
 	return account.Allows(c.Endpoint.Capabilities, c.Delivery.Event.Capability)
 }
 

@@ -12,7 +12,7 @@ import (
 func webhookOf(e webhook.Endpoint, now time.Time) api.Webhook {
 	out := api.Webhook{
 		ID: e.ID, URL: e.URL, Description: e.Description, Capabilities: append([]string{}, e.Capabilities...),
-		States: append([]task.State{}, e.States...), CreatedAt: api.Timestamp{Time: e.CreatedAt},
+		States: append([]task.State{}, e.States...), Budgets: e.Budgets, CreatedAt: api.Timestamp{Time: e.CreatedAt},
 	}
 	if e.Disabled != "" {
 		out.Disabled, out.DisabledAt = new(string(e.Disabled)), api.TimestampOf(e.Since)

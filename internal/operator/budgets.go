@@ -10,6 +10,7 @@ import (
 	"unitask/internal/gate"
 	"unitask/internal/store"
 	"unitask/internal/task"
+	"unitask/internal/webhook"
 )
 
 // budget is that of a key or an account, with the counter by which tasks are refused that it doesn't cover.
@@ -89,11 +90,45 @@ func (o *Operator) addSpent(ctx context.Context, out []api.Key, keys []account.K
 	return nil
 }
 
-// budgetConcerns returns the accounts and keys of whose budgets most is spent or reserved in the period under way, at most
-// keptFor ago.
-func (o *Operator) budgetConcerns(ctx context.Context) ([]Concern, error) {
+// nearBudget is a budget of which most is spent or reserved in the period under way.
+type nearBudget struct {
+	webhook.Budget // Percent is how much
+	name           string
+}
+
+func (b nearBudget) concern() Concern {
+	c := Concern{
+		Kind: ConcernKey, Name: b.name, ID: b.Key, Grave: b.Spent >= b.Amount,
+		About: fmt.Sprintf("$%s of $%s this %s, %d %%", b.Spent, b.Amount, b.Period, b.Percent),
+	}
+	if b.Key == "" {
+		c.Kind, c.ID = ConcernAccount, b.Account
+	}
+	return c
+}
+
+// nearBudgets returns those of accounts and of open keys, as they were at most keptFor ago.
+func (o *Operator) nearBudgets(ctx context.Context) ([]nearBudget, error) {
 	now := o.Now()
-	return o.budgets.get(now, struct{}{}, func() ([]Concern, error) { return o.readBudgets(ctx, now) })
+	return o.budgets.get(now, struct{}{}, func() ([]nearBudget, error) { return o.readBudgets(ctx, now) })
+}
+
+func (o *Operator) budgetConcerns(ctx context.Context) (all []Concern, err error) {
+	near, err := o.nearBudgets(ctx)
+	for _, b := range near {
+		all = append(all, b.concern())
+	}
+	return all, err
+}
+
+// NearBudgets returns the budgets of which account.NearlySpent percent or more is spent or reserved in the period under
+// way, those of accounts and of open keys, as they were at most keptFor ago.
+func (o *Operator) NearBudgets(ctx context.Context) (all []webhook.Budget, err error) {
+	near, err := o.nearBudgets(ctx)
+	for _, b := range near {
+		all = append(all, b.Budget)
+	}
+	return all, err
 }
 
 // BudgetCount is how many budgets are nearly spent, and how many have no rest in the period under way.
@@ -101,13 +136,13 @@ type BudgetCount struct{ Near, Spent int }
 
 // CountBudgets counts the budgets of accounts and of open keys, as they were at most keptFor ago.
 func (o *Operator) CountBudgets(ctx context.Context) (accounts, keys BudgetCount, err error) {
-	all, err := o.budgetConcerns(ctx)
-	for _, c := range all {
+	near, err := o.nearBudgets(ctx)
+	for _, b := range near {
 		of := &accounts
-		if c.Kind == ConcernKey {
+		if b.Key != "" {
 			of = &keys
 		}
-		if c.Grave {
+		if b.Spent >= b.Amount {
 			of.Spent++
 		} else {
 			of.Near++
@@ -116,7 +151,7 @@ func (o *Operator) CountBudgets(ctx context.Context) (accounts, keys BudgetCount
 	return accounts, keys, err
 }
 
-func (o *Operator) readBudgets(ctx context.Context, now time.Time) (all []Concern, err error) {
+func (o *Operator) readBudgets(ctx context.Context, now time.Time) (near []nearBudget, err error) {
 	accounts, err := o.Store.ListAccounts(ctx)
 	if err != nil {
 		return nil, err
@@ -126,34 +161,30 @@ func (o *Operator) readBudgets(ctx context.Context, now time.Time) (all []Concer
 		return nil, err
 	}
 	var budgets []budget
-	var concerns []Concern
+	var all []nearBudget
+	add := func(b budget, of nearBudget) {
+		if l := b.limits; l.Budget > 0 {
+			of.Amount, of.Period, of.Ends = l.Budget, string(l.BudgetPeriod), l.BudgetPeriod.End(now)
+			budgets, all = append(budgets, b), append(all, of)
+		}
+	}
 	for _, a := range accounts {
-		budgets = append(budgets, accountBudget(a, now))
-		concerns = append(concerns, Concern{Kind: ConcernAccount, Name: a.Name, ID: a.ID})
+		add(accountBudget(a, now), nearBudget{webhook.Budget{Account: a.ID}, a.Name})
 	}
 	for _, k := range keys {
 		if k.Mode == task.Live && k.Usable(now) {
-			budgets = append(budgets, keyBudget(k, now))
-			concerns = append(concerns, Concern{Kind: ConcernKey, Name: k.Name, ID: k.ID})
+			add(keyBudget(k, now), nearBudget{webhook.Budget{Account: k.Account, Key: k.ID}, k.Name})
 		}
 	}
 	spent, err := o.spent(ctx, budgets)
 	if err != nil {
 		return nil, err
 	}
-	for i, c := range concerns {
-		all = nearly(all, c, budgets[i].limits, spent[i])
+	for i, b := range all {
+		b.Spent, b.Percent = spent[i], spent[i].Percent(b.Amount)
+		if b.Percent >= account.NearlySpent {
+			near = append(near, b)
+		}
 	}
-	return all, nil
-}
-
-// nearly adds a concern if most of a budget is spent.
-func nearly(all []Concern, c Concern, l account.Limits, spent task.Money) []Concern {
-	part := spent.Percent(l.Budget)
-	if part < account.NearlySpent {
-		return all
-	}
-	c.Grave = spent >= l.Budget
-	c.About = fmt.Sprintf("$%s of $%s this %s, %d %%", spent, l.Budget, l.BudgetPeriod, part)
-	return append(all, c)
+	return near, nil
 }

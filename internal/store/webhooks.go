@@ -38,6 +38,9 @@ type Webhooks interface {
 	UpdateEndpoint(ctx context.Context, id string, change func(*webhook.Endpoint) error) (webhook.Endpoint, error)
 	// DeleteEndpoint removes an endpoint; its deliveries are claimed and shown no more. ErrNotFound for an unknown id.
 	DeleteEndpoint(ctx context.Context, id string) error
+	// Tell records the delivery of a notice to its endpoint, in one commit with a mark by which a notice of the same mark is
+	// passed over from then on; so is one to an endpoint that is disabled. ErrNotFound for an unknown endpoint.
+	Tell(ctx context.Context, n Notice) error
 	// ClaimDeliveries leases due deliveries, those of an endpoint in the order in which they became due, the endpoints
 	// taking turns. A lease that runs out makes its delivery due again.
 	ClaimDeliveries(ctx context.Context, c DeliveryClaim) ([]Claimed, error)
@@ -50,6 +53,25 @@ type Webhooks interface {
 	// Replay makes a delivery due at once, whatever its state; its attempts stay, and it is
 	// tried as often as a new one. ErrNotFound for an unknown one.
 	Replay(ctx context.Context, s task.Scope, endpoint, event string) error
+}
+
+// Notice is an event that is no task's end, for an endpoint.
+type Notice struct {
+	Endpoint string
+	Event    webhook.Event // the engine's clock says when
+	Mark     string
+	Lasts    time.Duration // how long the mark is of interest, from now
+}
+
+// Told returns the counter that is 1 once the endpoint was told.
+func (n Notice) Told() Counter {
+	return Counter{Scope: n.Endpoint + " " + n.Mark, Kind: task.HoldTold}
+}
+
+// OutgoingAt returns its delivery.
+func (n Notice) OutgoingAt(now time.Time) Outgoing {
+	n.Event.At = now.UTC()
+	return OutgoingOf(n.Endpoint, n.Event)
 }
 
 // DeliveryClaim asks for due deliveries.

@@ -114,10 +114,11 @@ const (
 	HoldSpend  HoldKind = "spend"  // nano-USD; settled at the end to the suppliers' charges, see Task.Spent
 	HoldOpen   HoldKind = "open"   // open tasks; given back at the end
 	HoldQueue  HoldKind = "queue"  // room in the queue; given back when the task starts or ends
+	HoldTold   HoldKind = "told"   // no task's: 1 once a webhook was told of a budget
 )
 
-// Settles reports whether a hold of the kind is settled to an amount at the task's end, which stays.
-func (k HoldKind) Settles() bool { return k == HoldBudget || k == HoldSpend }
+// Stays reports whether a counter of the kind may have more than open tasks hold: what they were settled to at their end.
+func (k HoldKind) Stays() bool { return k == HoldBudget || k == HoldSpend || k == HoldTold }
 
 // Hold is an amount taken from a bounded counter in the commit that accepts a task, or not at all.
 type Hold struct {

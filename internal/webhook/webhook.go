@@ -6,6 +6,7 @@
 package webhook
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -25,6 +26,7 @@ type Endpoint struct {
 	Description  string       `json:"description,omitempty"`
 	Capabilities []string     `json:"capabilities,omitempty"` // patterns as in account.Allows; empty: all
 	States       []task.State `json:"states,omitempty"`       // terminal ones; empty: all
+	Budgets      bool         `json:"budgets,omitempty"`      // it is told of budgets that are nearly spent, too
 	Generation   int          `json:"generation"`             // of its secret, from 1
 	Retiring     *time.Time   `json:"retiring,omitempty"`     // until then the secret before signs too
 	Disabled     Disabled     `json:"disabled,omitempty"`
@@ -55,7 +57,7 @@ func (e *Endpoint) SetDisabled(why Disabled, now time.Time) {
 	}
 }
 
-// Event is the end of a task, or a test without one, whose State is "".
+// Event is the end of a task, or of a budget that is nearly spent; one of neither, whose State is "", is a test.
 type Event struct {
 	ID         string        `json:"id"` // the task's id and the number of its reopenings: task_X.0
 	TaskID     string        `json:"task_id"`
@@ -65,12 +67,36 @@ type Event struct {
 	RequestID  string        `json:"request_id,omitempty"`
 	Metadata   task.Metadata `json:"metadata,omitempty"`
 	At         time.Time     `json:"at"`
+	Budget     *Budget       `json:"budget,omitempty"` // instead of a task
 }
 
-// ValidEvent reports whether id is that of a task's end.
+// PrefixBudget begins the ids of events about budgets.
+const PrefixBudget = "bud_"
+
+// Budget is that of an account, or of a key of it, and how it stands in the period under way.
+type Budget struct {
+	Account string     `json:"account"`
+	Key     string     `json:"key,omitempty"` // its id; "": all keys of the account together
+	Amount  task.Money `json:"amount"`
+	Spent   task.Money `json:"spent"`   // the reserved amounts of open tasks included
+	Percent int        `json:"percent"` // how much of it, rounded down
+	Part    int        `json:"part"`    // of which an endpoint is told: one of BudgetParts
+	Period  string     `json:"period"`  // "day" or "month"
+	Ends    time.Time  `json:"ends"`    // when it starts anew
+}
+
+// BudgetParts returns the parts of a budget, in percent, of which endpoints are told.
+func BudgetParts() []int { return []int{80, 100} }
+
+// Mark names what an endpoint is told of once: a part of an amount in a period.
+func (b Budget) Mark() string {
+	return fmt.Sprintf("%s %s %s %s %s %d", b.Account, b.Key, b.Period, b.Ends.UTC().Format(time.DateOnly), b.Amount, b.Part)
+}
+
+// ValidEvent reports whether id is that of a task's end or of a budget.
 func ValidEvent(id string) bool {
 	of, n, ok := strings.Cut(id, ".")
-	return ok && task.ValidID(task.PrefixTask, of) && n != "" && len(n) <= 4 && strings.Trim(n, "0123456789") == ""
+	return ok && (task.ValidID(task.PrefixTask, of) || task.ValidID(PrefixBudget, of)) && n != "" && len(n) <= 4 && strings.Trim(n, "0123456789") == ""
 }
 
 // DeliveryState is how far a delivery is.

@@ -58,7 +58,7 @@ func (c *Console) handleWebhookCreate(x exchange) error {
 	}
 	made, err := c.endpoints.Create(x.r.Context(), holderOf(x, mode), api.WebhookCreate{
 		URL: strings.TrimSpace(f.Get("url")), Description: strings.TrimSpace(f.Get("description")),
-		Capabilities: patterns(f.Get("capabilities")), States: statesFrom(f.Values),
+		Capabilities: patterns(f.Get("capabilities")), States: statesFrom(f.Values), Budgets: f.Get("budgets") != "",
 	})
 	if err != nil {
 		return c.wrongForm(x, f, err)
@@ -76,6 +76,9 @@ func (c *Console) handleWebhookEdit(x exchange) error {
 	for _, s := range row.States {
 		v.Add("states", string(s))
 	}
+	if row.Budgets {
+		v.Set("budgets", "yes")
+	}
 	return c.webhookForm(x, http.StatusOK, filledForm{Values: v, About: row})
 }
 
@@ -86,7 +89,7 @@ func (c *Console) handleWebhookUpdate(x exchange) error {
 	}
 	f := filledForm{Values: x.r.PostForm, About: row}
 	told, states := append([]string{}, patterns(f.Get("capabilities"))...), append([]task.State{}, statesFrom(f.Values)...)
-	u := api.WebhookUpdate{Description: new(strings.TrimSpace(f.Get("description"))), Capabilities: &told, States: &states}
+	u := api.WebhookUpdate{Description: new(strings.TrimSpace(f.Get("description"))), Capabilities: &told, States: &states, Budgets: new(f.Get("budgets") != "")}
 	if row.URL != "" {
 		u.URL = new(strings.TrimSpace(f.Get("url")))
 	}

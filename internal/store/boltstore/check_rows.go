@@ -78,14 +78,14 @@ func (c *check) counters() error {
 		switch {
 		case len(v) != counterWord && end == nil:
 			c.find(scope, "the %s counter has another form", kind)
-		case n < taken, n > taken && !name.Kind.Settles():
+		case n < taken, n > taken && !name.Kind.Stays():
 			c.find(scope, "%d held of %s, open tasks took %d", n, kind, taken)
 		case end != nil && (ends == nil || ends.Get(slices.Concat(end, k)) == nil):
 			c.find(scope, "nothing leads to the end of the %s counter", kind)
 		}
 	})
 	for name, taken := range c.held {
-		if !name.Kind.Settles() && taken > 0 { // a budget's counter may have been swept
+		if !name.Kind.Stays() && taken > 0 { // a budget's counter may have been swept
 			c.find(name.Scope, "nothing held of %s, open tasks took %d", name.Kind, taken)
 		}
 	}

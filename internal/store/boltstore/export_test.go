@@ -106,7 +106,7 @@ func Budgets(db *DB) (map[string]Budget, error) {
 		})
 		return errors.Join(err, holds.ForEach(func(k, v []byte) error {
 			kind, scope, _ := strings.Cut(string(k), "\x00")
-			if _, known := all[scope]; task.HoldKind(kind).Settles() && !known {
+			if _, known := all[scope]; task.HoldKind(kind).Stays() && !known {
 				return fmt.Errorf("%s has no end", scope)
 			}
 			return nil

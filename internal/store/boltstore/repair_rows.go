@@ -187,7 +187,7 @@ func (r *repair) counters() error {
 		taken, n := r.held[name], counter(v).amount()
 		delete(r.held, name)
 		switch {
-		case n == taken, n > taken && name.Kind == task.HoldBudget:
+		case n == taken, n > taken && (name.Kind == task.HoldBudget || name.Kind == task.HoldTold):
 		case taken == 0 && counter(v).end() == nil:
 			r.put(bucketHolds, k, nil, "it held what no open task took")
 		default:

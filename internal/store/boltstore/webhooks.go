@@ -26,6 +26,26 @@ func (x *txn) notify(before, after *task.Task) error {
 	return nil
 }
 
+// Tell implements store.Webhooks.
+func (db *DB) Tell(ctx context.Context, n store.Notice) error {
+	return db.do(ctx, &op{writes: true, run: func(x *txn) error {
+		e, known := db.outbox.endpoints[n.Endpoint]
+		if !known {
+			return store.ErrNotFound
+		}
+		told := x.counterDelta(x.counterKey(n.Told()))
+		if e.Disabled != "" || told.now > 0 {
+			return nil
+		}
+		if err := x.putDelivery(n.OutgoingAt(x.wall)); err != nil {
+			return err
+		}
+		x.adjust(told, 1, endOf(x.wall.Add(n.Lasts)))
+		x.wake(store.TopicsOfDelivery(n.Endpoint)...)
+		return nil
+	}})
+}
+
 // putDelivery records a delivery, and when it is due.
 func (x *txn) putDelivery(o store.Outgoing) error {
 	row := deliveryRow(o.Endpoint, o.Event.ID)

@@ -23,6 +23,25 @@ func (db *DB) notify(before, after *task.Task) {
 	}
 }
 
+// Tell implements store.Webhooks.
+func (db *DB) Tell(ctx context.Context, n store.Notice) error {
+	if err := db.lock(ctx); err != nil {
+		return err
+	}
+	defer db.mu.Unlock()
+	e, ok := db.endpoints[n.Endpoint]
+	if !ok {
+		return store.ErrNotFound
+	}
+	if e.Disabled != "" || db.counters[n.Told()] > 0 {
+		return nil
+	}
+	db.counters[n.Told()], db.ends[n.Told()] = 1, db.wall().Add(n.Lasts)
+	db.deliveries[deliveryKey{n.Endpoint, n.Event.ID}] = n.OutgoingAt(db.wall())
+	db.bell.Ring(store.TopicsOfDelivery(n.Endpoint)...)
+	return nil
+}
+
 // endpointsOf returns the endpoints of a scope, the zero Scope's being all, by their ids.
 func (db *DB) endpointsOf(s task.Scope) []webhook.Endpoint {
 	all := []webhook.Endpoint{}

@@ -123,6 +123,37 @@ func (db *DB) DeleteEndpoint(ctx context.Context, id string) error {
 	})
 }
 
+// Tell implements store.Webhooks. The endpoint's row is locked first, so that of two nodes with one notice the later
+// statement sees the mark.
+func (db *DB) Tell(ctx context.Context, n store.Notice) error {
+	told := n.Told()
+	var due bool
+	err := db.change(ctx, false, func(tx pgx.Tx) error {
+		var now time.Time
+		err := tx.QueryRow(ctx, db.q(`SELECT coalesce($2::timestamptz, clock_timestamp()), told FROM {s}.endpoints WHERE id = $1 FOR NO KEY UPDATE`),
+			n.Endpoint, db.at()).Scan(&now, &due)
+		if err != nil || !due {
+			return err
+		}
+		made, err := tx.Exec(ctx, db.q(`INSERT INTO {s}.counters (scope, kind, shard, amount, ends) SELECT $1, $2, 0, 1, $3
+			WHERE NOT EXISTS (SELECT FROM {s}.counters WHERE scope = $1 AND kind = $2)`), told.Scope, string(told.Kind), now.Add(n.Lasts))
+		if due = made.RowsAffected() > 0; err != nil || !due {
+			return err
+		}
+		o := n.OutgoingAt(now)
+		record, err := encodeDelivery(o)
+		if err != nil {
+			return err
+		}
+		return execute(ctx, tx, db.q(`INSERT INTO {s}.deliveries (endpoint, event, state, due, kept, record) VALUES ($1, $2, 'waiting', $3, $3, $4)`),
+			n.Endpoint, n.Event.ID, o.Next, record)
+	})
+	if err == nil && due {
+		db.bell.Ring(store.TopicsOfDelivery(n.Endpoint)...)
+	}
+	return err
+}
+
 // deliveryLock is the advisory lock of those who claim deliveries, of all with an address or of one listener: so the most
 // of an endpoint are counted by one at a time.
 const deliveryLock = 0x756e6903

@@ -23,6 +23,7 @@ func webhookTopics() []topic {
 		{"too many deliveries", testTooManyDeliveries},
 		{"deliveries of a state", testDeliveriesByState},
 		{"gauges of deliveries", testDeliveryGauges},
+		{"notices are told once", testTell},
 		{"deliveries sweep", testDeliverySweep},
 		{"deliveries that wait are counted", testBacklog},
 	}
