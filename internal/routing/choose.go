@@ -106,18 +106,26 @@ func (t *Table) Unhonoured(w Want) []string {
 	return slices.Compact(fields)
 }
 
-// consider takes a turn on the route, or returns the reason for its refusal.
-func consider(r *Route, w Want, h *Health) (c Choice, reason string, code fault.Code) {
+// unfit returns why a route isn't for the request, however the route stands; "" if it is.
+func unfit(r *Route, w Want) (reason string, code fault.Code) {
 	if slices.Contains(w.Tried, r.id) {
-		return c, "tried", "" // its own code stands on its attempt
+		return "tried", "" // its own code stands on its attempt
 	}
 	if slices.Contains(w.Resting, r.id) {
-		return c, "refused for want of room", fault.CapacityExhausted
+		return "refused for want of room", fault.CapacityExhausted
 	}
 	req := w.Request
 	req.Model = r.Model
 	if why := supplier.Refuses(r.Kind, r.Adapter, req); why != "" {
-		return c, "can't honour the request: " + why, fault.InvalidRequest
+		return "can't honour the request: " + why, fault.InvalidRequest
+	}
+	return "", ""
+}
+
+// consider takes a turn on the route, or returns the reason for its refusal.
+func consider(r *Route, w Want, h *Health) (c Choice, reason string, code fault.Code) {
+	if reason, code := unfit(r, w); reason != "" {
+		return c, reason, code
 	}
 	size := r.whole(w.Size)
 	grant, probed, reason, code := h.take(r, w.Account, size.InputTokens+size.OutputTokens)

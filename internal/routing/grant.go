@@ -34,7 +34,7 @@ func (h *Health) take(r *Route, account string, tokens int64) (g Grant, probed, 
 	if reason, code := h.refusalLocked(r, account, now, tokens); reason != "" {
 		return Grant{}, "", reason, code
 	}
-	if reason := h.beyondLocked(r, tokens, now); reason != "" {
+	if reason := h.beyondLocked(r, tokens, now, true); reason != "" {
 		return Grant{}, "", reason, fault.CapacityExhausted
 	}
 	g = Grant{route: r.id, account: account, second: h.second(now), tokens: tokens}
@@ -55,6 +55,26 @@ func (h *Health) take(r *Route, account string, tokens int64) (g Grant, probed, 
 		}
 	}
 	return g, probed, "", ""
+}
+
+// look returns why take would refuse a request now, and the code; "" if it wouldn't. It takes no turn and asks for none.
+func (h *Health) look(r *Route, account string, tokens int64) (reason string, code fault.Code) {
+	if h == nil {
+		return "", ""
+	}
+	if reason, code := h.stop(r); reason != "" {
+		return reason, code
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.now()
+	if reason, code := h.refusalLocked(r, account, now, tokens); reason != "" {
+		return reason, code
+	}
+	if reason := h.beyondLocked(r, tokens, now, false); reason != "" {
+		return reason, fault.CapacityExhausted
+	}
+	return "", ""
 }
 
 // refusal returns why the route accepts no request now, and the code for a caller; "" when it does.
@@ -86,18 +106,21 @@ func (h *Health) refusal(r *Route) (reason string, code fault.Code) {
 }
 
 // beyondLocked returns why a request is more than this node's part of the minutes of a route that has room for it, and
-// asks for a turn then; "" when it isn't.
-func (h *Health) beyondLocked(r *Route, tokens int64, now time.Time) (reason string) {
+// asks for a turn then if it wants one; "" when it isn't.
+func (h *Health) beyondLocked(r *Route, tokens int64, now time.Time, wants bool) (reason string) {
 	for _, l := range r.limited() {
 		if l.rate == (Rate{}) {
 			continue
 		}
 		w := h.windows[l.key]
 		if beyond := w.beyond(tokens, now); beyond != "" {
-			if w.asked.IsZero() {
+			reason = beyond
+			if wants && w.asked.IsZero() {
 				h.ring()
 			}
-			w.wanted, reason = now, beyond
+			if wants {
+				w.wanted = now
+			}
 		}
 	}
 	return reason

@@ -181,13 +181,18 @@ func (t *Table) Adapter(supplierName string) supplier.Adapter {
 	for _, r := range t.all {
 		switch {
 		case r.Supplier != supplierName:
-		case slices.Contains(t.approved[tableKey{r.Mode, r.Capability}], r):
+		case t.takes(r):
 			return r.Adapter
 		case found == nil:
 			found = r.Adapter
 		}
 	}
 	return found
+}
+
+// takes reports whether the route of the table takes new work.
+func (t *Table) takes(r *Route) bool {
+	return slices.Contains(t.approved[tableKey{r.Mode, r.Capability}], r)
 }
 
 // WithRetired returns t with those routes of another table that it lacks, for Find alone.

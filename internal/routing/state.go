@@ -29,7 +29,7 @@ func (t *Table) States(h *Health) []State {
 	states := make([]State, 0, len(t.all))
 	for _, r := range t.all {
 		s := State{
-			Capability: r.Capability, Supplier: r.Supplier, Model: r.Model, Mode: r.Mode, Approved: slices.Contains(t.approved[tableKey{r.Mode, r.Capability}], r), SupplierCap: r.SupplierCap,
+			Capability: r.Capability, Supplier: r.Supplier, Model: r.Model, Mode: r.Mode, Approved: t.takes(r), SupplierCap: r.SupplierCap,
 		}
 		h.describe(&s, r)
 		states = append(states, s)

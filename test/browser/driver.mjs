@@ -105,6 +105,30 @@ export async function shot(page, name, options = {}) {
   await page.screenshot({ path: path.join(told.screenshots, `${name}.png`), animations: "disabled", caret: "hide", ...options });
 }
 
+// wanted is the folder for pictures of the pages, for whoever works on them.
+const wanted = process.env.HOME_PICTURES;
+
+// look judges a page in light, in dark and at 390 pixels, and takes its pictures.
+export async function look(page, what, heading) {
+  await fits(page, `${what} at 1280`);
+  await judge(page, `${what}, light`);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await judge(page, `${what}, dark`, { runOnly: ["color-contrast"] });
+  await picture(page, `${what}-dark`);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await fits(page, `${what} at 390`);
+  await judge(page, `${what} at 390`, { rules: { "color-contrast": { enabled: false } } });
+  await picture(page, `${what}-390`);
+  await page.setViewportSize({ width: 1280, height: 860 });
+  await page.emulateMedia({ colorScheme: "light" });
+  await picture(page, what);
+  await page.getByRole("heading", { level: 1, name: heading }).waitFor();
+}
+
+async function picture(page, name) {
+  if (wanted) await page.screenshot({ path: `${wanted}/${name}.png`, fullPage: true, animations: "disabled" });
+}
+
 // tabTo goes on by the Tab key until the element has the focus.
 export async function tabTo(page, locator, what) {
   for (let i = 0; i < 120; i++) {

@@ -1,5 +1,5 @@
 // An operator's home: the figures of all accounts, what needs attention, and the charts' values by pointer and keys.
-import { assert, browse, equal, fits, judge, step, tabTo, told } from "./driver.mjs";
+import { assert, browse, equal, judge, look, step, tabTo, told } from "./driver.mjs";
 
 async function create(page, mode, body, state) {
   const made = await page.evaluate(async ([mode, body]) => {
@@ -12,33 +12,10 @@ async function create(page, mode, body, state) {
   equal(made.state, state, `the task ${JSON.stringify(made.error)}`);
 }
 
-// wanted is the folder for pictures of the pages, for whoever works on them.
-const wanted = process.env.HOME_PICTURES;
-
 const chat = { capability: "text.chat", input: { prompt: "hello" } };
 
 // figure reads a tile.
 const figure = (page, name) => page.locator(".tile", { has: page.locator("dt", { hasText: name }) }).locator("dd").first().innerText();
-
-async function look(page, what, heading) {
-  await fits(page, `${what} at 1280`);
-  await judge(page, `${what}, light`);
-  await page.emulateMedia({ colorScheme: "dark" });
-  await judge(page, `${what}, dark`, { runOnly: ["color-contrast"] });
-  await picture(page, `${what}-dark`);
-  await page.setViewportSize({ width: 390, height: 844 });
-  await fits(page, `${what} at 390`);
-  await judge(page, `${what} at 390`, { rules: { "color-contrast": { enabled: false } } });
-  await picture(page, `${what}-390`);
-  await page.setViewportSize({ width: 1280, height: 860 });
-  await page.emulateMedia({ colorScheme: "light" });
-  await picture(page, what);
-  await page.getByRole("heading", { level: 1, name: heading }).waitFor();
-}
-
-async function picture(page, name) {
-  if (wanted) await page.screenshot({ path: `${wanted}/${name}.png`, fullPage: true, animations: "disabled" });
-}
 
 await browse(async (page) => {
   await page.goto(told.link);

@@ -46,6 +46,7 @@ func (p page) NavOperator() []link {
 	}
 	all := []link{
 		{"/suppliers", "Suppliers", p.Section == "suppliers", icons["suppliers"]},
+		{"/routes", "Routes", p.Section == "routes", icons["routes"]},
 		{"/accounts", "Accounts", p.Section == "accounts", icons["accounts"]},
 	}
 	if p.Webhooks {

@@ -44,6 +44,8 @@ func (c *Console) route() {
 		"POST /trial/show":                        c.handleTrialShow,
 		"GET /lookup":                             c.handleLookup,
 		"GET /suppliers":                          forOperators(c.handleSuppliers),
+		"GET /routes":                             forOperators(c.handleRoutes),
+		"POST /routes":                            forOperators(c.handleRoutes),
 		"POST /suppliers/{supplier}/test":         forOperators(c.handleSupplierTest),
 		"POST /suppliers/{supplier}/{change}":     forOperators(c.handleSupplierChange),
 		"GET /webhooks":                           c.withWebhooks(c.handleWebhooks),

@@ -93,6 +93,7 @@ var icons = map[string]template.HTML{
 	"webhooks":     icon(`<circle cx="8" cy="4.500" r="2.500"/><circle cx="4" cy="11.500" r="2.500"/><circle cx="12" cy="11.500" r="2.500"/><path d="M7 6.800 5.200 9.300M9 6.800l1.800 2.500M6.500 11.500h3"/>`),
 	"webhooks-all": icon(`<path d="M2 8h8M7 4.500 10.500 8 7 11.500M13.500 3v10"/>`),
 	"lookup":       icon(`<circle cx="7" cy="7" r="4.5"/><path d="m10.5 10.5 3.5 3.5"/>`),
+	"routes":       icon(`<circle cx="3.5" cy="8" r="1.5"/><path d="M5 8h2l3-4.5h3M7 8l3 4.5h3"/>`),
 	"suppliers":    icon(`<rect x="2" y="2.5" width="12" height="4.5" rx="1"/><rect x="2" y="9" width="12" height="4.5" rx="1"/><path d="M4.8 4.8h.1M4.8 11.2h.1"/>`),
 	"accounts":     icon(`<circle cx="6" cy="5.5" r="2.5"/><path d="M1.5 13.5c.4-2.6 2.2-4 4.5-4s4.100 1.400 4.500 4M10.500 3.200a2.500 2.500 0 0 1 0 4.600M12 10c1.400.6 2.200 1.800 2.500 3.500"/>`),
 }
