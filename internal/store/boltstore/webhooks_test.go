@@ -45,6 +45,28 @@ func mustClaimDeliveries(t *testing.T, db *boltstore.DB) []store.Claimed {
 	return claimed
 }
 
+// TestMarksAreSound: a check finds no fault in the marks of what endpoints were told, and a repair leaves them.
+func TestMarksAreSound(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "unitask.db")
+	db := mustOpen(t, boltstore.Config{Path: path})
+	e := mustNotify(t, db, 1)
+	n := store.Notice{Endpoint: e.ID, Mark: "a budget", Lasts: time.Hour, Event: webhook.Event{ID: "bud_1.0", Budget: &webhook.Budget{Percent: 80}}}
+	if err := errors.Join(db.Tell(t.Context(), n), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if got := mustCheck(t, path, boltstore.CheckConfig{}); len(got.Findings) != 0 {
+		t.Errorf("found %v", got.Findings)
+	}
+	if _, err := boltstore.Repair(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	db = mustOpen(t, boltstore.Config{Path: path})
+	held, err := db.Held(t.Context(), []store.Counter{n.Told()})
+	if err = errors.Join(err, db.Close()); err != nil || !slices.Equal(held, []int64{1}) {
+		t.Errorf("after a repair: %d, %v", held, err)
+	}
+}
+
 // TestDamagedDeliveries: rows about deliveries that were lost or damaged are found, repaired, and do no harm to a server
 // that meets them.
 func TestDamagedDeliveries(t *testing.T) {
