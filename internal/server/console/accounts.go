@@ -3,6 +3,7 @@ package console
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"unitask/internal/api"
@@ -81,6 +82,7 @@ func (c *Console) accountPage(x exchange, status int, f filledForm) error {
 func accountForm(a api.Account) url.Values {
 	v := limitsForm(a.Limits)
 	v.Set("capabilities", strings.Join(a.Capabilities, " "))
+	v.Set("keep_inputs_days", strconv.Itoa(a.KeepInputsDays))
 	return v
 }
 
@@ -93,12 +95,33 @@ func (c *Console) handleAccountUpdate(x exchange) error {
 		return err
 	}
 	f := filledForm{Values: x.r.PostForm, About: a}
+	open := patterns(f.Get("capabilities"))
+	u := api.AccountUpdate{Capabilities: &open}
 	limits, err := limitsFrom(f.Values)
 	if err == nil {
-		open := patterns(f.Get("capabilities"))
-		_, err = c.operator.UpdateAccount(x.r.Context(), a.ID, api.AccountUpdate{Capabilities: &open, Limits: replacedAll(limits)})
+		u.Limits = replacedAll(limits)
+		u.KeepInputsDays, err = keptDays(f)
+	}
+	if days := u.KeepInputsDays; days != nil && *days < a.KeepInputsDays && !c.asked(x, "accounts", erasure(*days, "/accounts/"+a.ID)) {
+		return nil
+	}
+	if err == nil {
+		_, err = c.operator.UpdateAccount(x.r.Context(), a.ID, u)
 	}
 	return c.changed(x, f, "saved", err)
+}
+
+// keptDays returns for how many days a form has requests kept; nil if it doesn't say.
+func keptDays(f filledForm) (*int, error) {
+	text := strings.TrimSpace(f.Get("keep_inputs_days"))
+	if text == "" {
+		return nil, nil
+	}
+	days, err := strconv.Atoi(text)
+	if err != nil || days < 0 {
+		return nil, fault.Invalid("keep_inputs_days", "must be a whole number of days, and not negative")
+	}
+	return &days, nil
 }
 
 // changed goes back to an account's page, which reports the change, or shows the errors of its form.

@@ -126,6 +126,8 @@ func TestFormsSayWhatIsWrong(t *testing.T) {
 		"a role":       {"/accounts/acme/invite", url.Values{"member": {"a"}, "role": {"king"}}, "member, admin or operator"},
 		"a stranger":   {"/accounts/acme/members", url.Values{"remove": {"nobody"}, "sure": {"yes"}}, "nobody of the account"},
 		"a spend":      {"/accounts/acme", url.Values{"supplier_spend": {"lots"}, "budget_period": {"day"}}, "decimal amount"},
+		"kept days":    {"/accounts/acme", url.Values{"keep_inputs_days": {"some"}}, "whole number of days"},
+		"a long time":  {"/accounts/acme", url.Values{"keep_inputs_days": {"31"}}, "from 0, which keeps none, to 30"},
 		"an open list": {"/accounts/acme", url.Values{"capabilities": {"TEXT"}}, "such as image.*"},
 	} {
 		got := b.post(tt.path, tt.form)

@@ -63,14 +63,8 @@ func (c *Console) handleMemoryChange(x exchange) error {
 	if err != nil {
 		return fault.Invalid("keep_inputs_days", "must be one of those offered")
 	}
-	if now := x.visitor.Account.KeepInputs; days < now {
-		text := "Requests that are older than " + strconv.Itoa(days) + " days are erased. To undo this isn't possible."
-		if days == 0 {
-			text = "Every request that is kept is erased. To undo this isn't possible."
-		}
-		if !c.asked(x, "tasks", question{Title: "Keep requests for a shorter time?", Button: "Erase them", Back: "/memory", Text: text}) {
-			return nil
-		}
+	if days < x.visitor.Account.KeepInputs && !c.asked(x, "tasks", erasure(days, "/memory")) {
+		return nil
 	}
 	if err := c.operator.Member(x.visitor).KeepInputs(x.r.Context(), days); err != nil {
 		return err
@@ -78,6 +72,15 @@ func (c *Console) handleMemoryChange(x exchange) error {
 	c.logChange(x, "keeping of requests changed", slog.String("account_id", x.visitor.Account.ID), slog.Int("days", days))
 	c.goTo(x, x.r, "/memory?done=kept")
 	return nil
+}
+
+// erasure asks whether requests are to be kept for fewer days than before.
+func erasure(days int, back string) question {
+	text := "Requests that are older than " + strconv.Itoa(days) + " days are erased. To undo this isn't possible."
+	if days == 0 {
+		text = "Every request that is kept is erased. To undo this isn't possible."
+	}
+	return question{Title: "Keep requests for a shorter time?", Button: "Erase them", Back: back, Text: text}
 }
 
 const (

@@ -196,3 +196,31 @@ func TestEditInTrial(t *testing.T) {
 		}
 	}
 }
+
+// TestOperatorSetsKeptDays: an operator sets for how many days an account's requests are kept, and is asked before fewer
+// days erase any; a form that doesn't say leaves them as they are.
+func TestOperatorSetsKeptDays(t *testing.T) {
+	w := newWorld(t)
+	b := w.member("ops", "operator")
+	acme := fixture.Must(w.operator.CreateAccount(t.Context(), api.AccountCreate{Name: "acme"}))(t)
+	path := "/accounts/" + acme.ID
+	days := func() int {
+		return fixture.Must(w.operator.GetAccount(t.Context(), acme.ID))(t).KeepInputsDays
+	}
+	if got := b.post(path, url.Values{"keep_inputs_days": {"7"}}); got.StatusCode != http.StatusSeeOther || days() != 7 {
+		t.Fatalf("%d, and %d days", got.StatusCode, days())
+	}
+	if got := b.get(path).body; !strings.Contains(got, `name="keep_inputs_days" type="number" min="0" max="30" value="7"`) {
+		t.Error("the page doesn't show the days")
+	}
+	if b.post(path, url.Values{"capabilities": {"text.*"}}); days() != 7 {
+		t.Errorf("a form without the days made them %d", days())
+	}
+	asked := b.post(path, url.Values{"keep_inputs_days": {"1"}, "capabilities": {"text.*"}})
+	if days() != 7 || !strings.Contains(asked.body, "Erase them") || !strings.Contains(asked.body, `value="text.*"`) {
+		t.Errorf("%d days before a yes, after\n%s", days(), asked.body)
+	}
+	if b.post(path, url.Values{"keep_inputs_days": {"1"}, "sure": {"yes"}}); days() != 1 {
+		t.Errorf("%d days after a yes", days())
+	}
+}
