@@ -174,7 +174,7 @@ type SupplierPause struct {
 	By    string    `json:"by,omitempty"`
 }
 
-// SupplierTest is the result of asking a supplier, from one node, whether it answers. It says nothing of the supplier's work.
+// SupplierTest is the result of asking a supplier, from one node, whether it answers. It doesn't tell how the supplier works.
 type SupplierTest struct {
 	Supplier  string    `json:"supplier"`
 	Result    string    `json:"result"`     // one of those below

@@ -84,7 +84,7 @@ func TestBudgets(t *testing.T) {
 }
 
 // TestBudgetsAreTheAccounts: a key of some capabilities makes no webhook of budgets, and sees those of others no more than
-// their deliveries; tests have none.
+// their deliveries; nil in tests.
 func TestBudgetsAreTheAccounts(t *testing.T) {
 	d := newEndpoints(t, newFakeStore())
 	live := task.Scope{Account: "acct_1", Mode: task.Live}

@@ -11,7 +11,7 @@ import (
 )
 
 // CallerOf returns who would send a request: a key of an id, in its own mode; or a key of an account, by id or name, that
-// has every scope; or with neither a caller to whom everything is open. It is for explanations alone,
+// has every scope; without both a caller to whom everything is open. It is for explanations alone,
 // and admits no request.
 func (o *Operator) CallerOf(ctx context.Context, which, key string, mode task.Mode) (gate.Caller, error) {
 	c := gate.Caller{Key: account.Key{Mode: mode}}

@@ -34,7 +34,7 @@ func (t *supplierTests) begin(name string) bool {
 	return free
 }
 
-// end notes the result; nil: there is none.
+// end notes the result; nil: it isn't there.
 func (t *supplierTests) end(name string, result *api.SupplierTest) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

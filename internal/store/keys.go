@@ -21,7 +21,7 @@ type Registry interface {
 
 // Counters reads what tasks hold.
 type Counters interface {
-	// Held returns the value of each counter, in their order: 0 of one that holds nothing. It makes no commit.
+	// Held returns the value of each counter, in their order: 0 of one without holds. It makes no commit.
 	Held(ctx context.Context, counters []Counter) ([]int64, error)
 }
 

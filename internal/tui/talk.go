@@ -21,7 +21,7 @@ type Talks interface {
 // Talk is a conversation that this process has taken, as *talk.Desk has it. Its methods wait for each other.
 type Talk interface {
 	View() chat.View
-	// Files returns the entry of the files that go along with a message; false if none do.
+	// Files returns the entry of the files that go along with a message; false if it can't have files.
 	Files() (form.Entry, bool)
 	// Say begins a turn with a message and files, or with the result of a tool. It is durable then, and not sent. The end
 	// of ctx ends a large file's way ahead of it.
@@ -54,7 +54,7 @@ type talkPane struct {
 	talk   Talk // nil without an open one
 	view   chat.View
 	write  editor
-	files  formEntry // that go along with the next message; without kinds none can
+	files  formEntry // that go along with the next message; without kinds it can't have files
 	picker *picker   // nil if it isn't open
 	deed   deed
 	since  time.Time          // of the deed

@@ -53,7 +53,7 @@ type talk struct {
 	answers chan string // pieces; "." ends the answer
 	fail    error       // of Say
 	end     error       // of the next Wait
-	files   form.Entry  // that go along with a message; the zero one if none do
+	files   form.Entry  // that go along with a message; the zero one if it can't have files
 	slow    bool        // Say never ends by itself
 }
 

@@ -34,7 +34,7 @@ type routeRow struct {
 	Place int // among those that would be tried, from 1; 0: it would be passed over
 }
 
-// handleRoutes explains a capability's example request, or the posted one, whose content is in no address. Nothing is run.
+// handleRoutes explains a capability's example request, or the posted one, whose content is in no address. It runs no task.
 func (c *Console) handleRoutes(x exchange) error {
 	if err := parseForm(x, x.r); err != nil {
 		return err

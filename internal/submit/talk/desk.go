@@ -39,7 +39,7 @@ func (d *Desk) View() chat.View {
 // NoResult stands for the result of a call that the person skips: models don't take an empty one well.
 const NoResult = "There is no result."
 
-// Files returns the entry of the files that go along with a message; false if the capability takes none.
+// Files returns the entry of the files that go along with a message; false if the capability takes no files.
 func (d *Desk) Files() (form.Entry, bool) { return form.Beside(d.session.Fields()) }
 
 // Say begins a turn with a message and the files of the paths, which is durable then; while a tool's result is waited

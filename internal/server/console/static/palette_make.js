@@ -1,4 +1,4 @@
-// The palette's dialogs. They are made by a script: without scripts they could do nothing.
+// The palette's dialogs. They are made by a script: without scripts they would be of no use.
 
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
