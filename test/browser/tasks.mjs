@@ -1,4 +1,4 @@
-// The list of tasks: filters, pages both ways, the search for an id, all accounts, exports.
+// The list of tasks: filters, pages both ways, the search for an id, all accounts, the time zone, exports.
 import { assert, browse, equal, fits, judge, step, tabTo, told } from "./driver.mjs";
 
 const perPage = 25;
@@ -104,6 +104,32 @@ async function goesOn(page) {
   await page.unroute("**/console/tasks?state=canceled**");
 }
 
+// zones: times are shown in the zone that is chosen, by keyboard, and as the browser's own.
+async function zones(page) {
+  await page.goto("/console/tasks");
+  const shown = () => page.locator("#tasks time").first().getAttribute("title");
+  assert((await shown()).endsWith(" UTC"), "times are in UTC at first");
+  await tabTo(page, page.getByRole("link", { name: "Time zone: UTC" }), "the time zone");
+  await page.keyboard.press("Enter");
+  await page.getByText("the time zone of this browser, UTC").waitFor();
+  await look(page, "the time zone");
+  await page.getByLabel("Zone", { exact: true }).fill("Asia/Nowhere");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").filter({ hasText: "no time zone" }).waitFor();
+  await judge(page, "a zone that isn't one");
+  await page.getByLabel("Zone", { exact: true }).fill("Asia/Kolkata");
+  await page.keyboard.press("Enter");
+  await page.getByText("Times are shown so in this browser.").waitFor();
+  await page.goto("/console/tasks?since=2020-01-01&state=failed");
+  assert((await shown()).endsWith(" IST"), `the time is ${await shown()}`);
+  await page.getByText("The days are those of Asia/Kolkata.").waitFor();
+  await page.context().addCookies([{ name: "unitask_zone", value: "~Asia/Tokyo", url: told.base }]); // the browser was there
+  await page.goto("/console/tasks");
+  assert((await shown()).endsWith(" JST"), `the time is ${await shown()}`);
+  await page.reload();
+  assert((await shown()).endsWith(" UTC"), `the browser is back, and the time is ${await shown()}`);
+}
+
 async function exports(page, count) {
   await page.goto("/console/tasks?mode=test");
   for (const [name, ending] of [["CSV", "csv"], ["JSON lines", "jsonl"]]) {
@@ -158,5 +184,6 @@ await browse(async (page) => {
     equal(await page.locator("#keys tbody tr").count(), 1, "keys of the name");
     await look(page, "keys of all accounts");
   });
+  await step("the time zone", () => zones(page));
   await step("export", () => exports(page, all.length));
 });

@@ -47,7 +47,7 @@ type Console struct {
 	log       *slog.Logger
 	base      *url.URL
 	guard     *http.CrossOriginProtection
-	pages     pages
+	pages     *pages
 	files     files
 	once      once
 	exports   chan struct{} // holds an element for each that is being written

@@ -26,6 +26,9 @@ func OnePage(ids []string, next string, limit int, oldestFirst bool) (page []str
 	return page, next
 }
 
+// DayStart is dayStart, and DayEnd is dayEnd.
+var DayStart, DayEnd = dayStart, dayEnd
+
 // TasksPage is how many tasks a page of the list has.
 const TasksPage = smallPage
 

@@ -95,7 +95,8 @@ func (c *Console) handleHome(x exchange) (err error) {
 	if err != nil {
 		return err
 	}
-	v.draw()
+	zone, _ := zoneOf(x.r)
+	v.draw(zone)
 	if err := c.addService(x, &v); err != nil {
 		return err
 	}

@@ -8,12 +8,13 @@ import (
 	"unitask/internal/operator"
 )
 
-// slotsOf names the hours or days of a report.
-func slotsOf(r *operator.Report, hourly bool) (slots []slot) {
+// slotsOf names the hours of a report by the clocks of a zone, or its days, which are those of UTC.
+func slotsOf(r *operator.Report, hourly bool, zone *time.Location) (slots []slot) {
 	for _, s := range r.Slots {
 		one := slot{Name: s.Start.Format(time.DateOnly), Short: s.Start.Format("2 Jan"), Unknown: !s.Counted}
 		if hourly {
-			one.Name, one.Short = s.Start.Format("2 Jan 15:04"), s.Start.Format("15:04")
+			at := s.Start.In(zone)
+			one.Name, one.Short = at.Format("2 Jan 15:04 MST"), at.Format("15:04")
 		}
 		slots = append(slots, one)
 	}
@@ -21,12 +22,12 @@ func slotsOf(r *operator.Report, hourly bool) (slots []slot) {
 }
 
 // draw makes the charts of the report.
-func (v *home) draw() {
-	of, by := "Day", " by day"
+func (v *home) draw(zone *time.Location) {
+	of, by := "Day", " by day, in UTC"
 	if v.Hourly() {
-		of, by = "Hour", " by hour, in UTC"
+		of, by = "Hour", " by hour, in "+zone.String()
 	}
-	r, slots := &v.Operator, slotsOf(&v.Operator, v.Hourly())
+	r, slots := &v.Operator, slotsOf(&v.Operator, v.Hourly(), zone)
 	v.Work = v.workChart(of, by, slots)
 	v.Errors = newChart("Failed of those that succeeded or failed,"+by, of, slots, []series{{"Tasks", "l1"}, {"Attempts", "l2"}})
 	v.Errors.steps(slots, each(r, func(f *operator.Figures) []float64 {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"unitask/internal/account"
@@ -21,7 +22,38 @@ import (
 var templates embed.FS
 
 // pages are the templates by name, each with the layout around it.
-type pages map[string]*template.Template
+type pages struct {
+	whole map[string]*template.Template // executed by no one, so that they can be cloned
+
+	mu    sync.Mutex
+	zoned map[string]*template.Template // clones that write times in a zone, by page and zone
+}
+
+// mostZoned bounds the clones: one more has all made anew, as they are asked for.
+const mostZoned = 200
+
+// in returns the page that writes times in a zone.
+func (p *pages) in(name string, zone *time.Location) (*template.Template, error) {
+	key := name + " " + zone.String()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if one := p.zoned[key]; one != nil {
+		return one, nil
+	}
+	one, err := p.whole[name].Clone()
+	if err != nil {
+		return nil, err
+	}
+	one.Funcs(template.FuncMap{
+		"moment": func(at any) string { return moment(at, zone) },
+		"zone":   zone.String,
+	})
+	if p.zoned == nil || len(p.zoned) >= mostZoned {
+		p.zoned = map[string]*template.Template{}
+	}
+	p.zoned[key] = one
+	return one, nil
+}
 
 // page is the data of a template.
 type page struct {
@@ -33,6 +65,7 @@ type page struct {
 
 	Done      string // the action of the form that led here, in words; "" without one
 	Webhooks  bool   // there are such pages
+	Follows   bool   // the browser's time zone is to be followed
 	Root      string // of the console's addresses
 	RequestID string
 }
@@ -54,7 +87,7 @@ func personOf(v operator.Visitor) string { return v.Key(task.Test).ID }
 func (p page) Admin() bool { return p.Visitor != nil && p.Visitor.Session.Role == account.RoleAdmin }
 
 // loadPages parses every page with the layout. The address of a file carries its sum.
-func loadPages(f files, base string, now func() time.Time) (pages, error) {
+func loadPages(f files, base string, now func() time.Time) (*pages, error) {
 	layout := template.New("").Funcs(words(now)).Funcs(template.FuncMap{
 		"file": func(name string) string { return base + Root + "/static/" + name + "?" + f[name].sum },
 		"root": func() string { return base + Root },
@@ -67,7 +100,7 @@ func loadPages(f files, base string, now func() time.Time) (pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := pages{}
+	out := &pages{whole: map[string]*template.Template{}}
 	for _, entry := range names {
 		name := strings.TrimSuffix(entry.Name(), ".html")
 		if name == "layout" || strings.HasPrefix(name, "part_") {
@@ -77,7 +110,7 @@ func loadPages(f files, base string, now func() time.Time) (pages, error) {
 		if err != nil {
 			return nil, err
 		}
-		if out[name], err = one.ParseFS(templates, path.Join("templates", entry.Name())); err != nil {
+		if out.whole[name], err = one.ParseFS(templates, path.Join("templates", entry.Name())); err != nil {
 			return nil, err
 		}
 	}
@@ -88,8 +121,14 @@ func loadPages(f files, base string, now func() time.Time) (pages, error) {
 func (c *Console) render(w http.ResponseWriter, r *http.Request, status int, p page) {
 	p.Webhooks = c.endpoints != nil
 	p.Root, p.RequestID = c.path(""), w.Header().Get(api.HeaderRequestID)
+	var zone *time.Location
+	zone, p.Follows = zoneOf(r)
 	var body bytes.Buffer
-	if err := c.pages[p.Name].ExecuteTemplate(&body, "layout", p); err != nil {
+	t, err := c.pages.in(p.Name, zone)
+	if err == nil {
+		err = t.ExecuteTemplate(&body, "layout", p)
+	}
+	if err != nil {
 		c.log.LogAttrs(r.Context(), slog.LevelError, "a page can't be written",
 			slog.String("page", p.Name), slog.String("request_id", p.RequestID), slog.Any("err", err))
 		http.Error(w, "the page can't be shown; the request is "+p.RequestID, http.StatusInternalServerError)
@@ -118,8 +157,8 @@ var deeds = map[string]string{
 	"reset":   "Its failures are forgotten: the next request that prefers it is sent there.",
 	"tested":  "The supplier was tested: the result stands in its card.",
 	"renamed": "The account has the new name.", "suspended": "The account is suspended: its keys are refused from now on.",
-	"closed": "The account is closed.",
-	"ended":  "The session is ended.", "ended-others": "The other sessions are ended.",
+	"closed": "The account is closed.", "zone": "Saved. Times are shown so in this browser.",
+	"ended": "The session is ended.", "ended-others": "The other sessions are ended.",
 	"removed": "The member is removed, and signed out. To undo it, invite them again.",
 }
 

@@ -72,7 +72,7 @@ func (c *Console) route() {
 	}
 }
 
-// routeTasks adds the pages of tasks and of usage, and the ways of the palette.
+// routeTasks adds the pages of tasks and of usage, the ways of the palette, and the time zone.
 func (c *Console) routeTasks() {
 	for pattern, h := range map[string]handler{
 		"GET /tasks":                   c.handleTasks,
@@ -82,6 +82,8 @@ func (c *Console) routeTasks() {
 		"POST /tasks/{task_id}/cancel": c.handleTaskCancel,
 		"GET /usage":                   c.handleUsage,
 		"GET /commands":                c.handleCommands,
+		"GET /time-zone":               c.handleZone,
+		"POST /time-zone":              c.handleZoneChange,
 		"GET /go":                      c.handleGo,
 	} {
 		c.handle(pattern, h)
@@ -91,7 +93,7 @@ func (c *Console) routeTasks() {
 // inactiveForms are the forms that members of an account send that isn't active: they end work and sessions, or
 // change nothing.
 var inactiveForms = []string{
-	"/tasks/{task_id}/cancel", "/sessions/end", "/sessions/end-others", "/people/sessions/end", "/trial/request", "/trial/show",
+	"/tasks/{task_id}/cancel", "/sessions/end", "/sessions/end-others", "/people/sessions/end", "/time-zone", "/trial/request", "/trial/show",
 }
 
 // handle adds a page, below Root, for those who signed in. Who reads one without a session is asked to. Of an account

@@ -22,7 +22,8 @@ type taskQuery struct {
 	Capability   string
 	Key          string // its id
 	Code         fault.Code
-	Since, Until string        // days in UTC, both included; "" for no bound
+	Since, Until string // days of the zone, both included; "" for no bound
+	Zone         *time.Location
 	Metadata     task.Metadata // all of these pairs; of the visitor's own account
 	Per          int           // tasks of a page
 	Cursor       string        // the task after which to go on
@@ -77,13 +78,13 @@ func (q taskQuery) Address(name, value string) string {
 	return "?" + v.Encode()
 }
 
-// times returns the bounds of the days.
+// times returns the bounds of the days, in the query's zone.
 func (q taskQuery) times() (since, until time.Time) {
-	if day, err := time.Parse(time.DateOnly, q.Since); err == nil {
+	if day, err := dayStart(q.Since, q.Zone); err == nil {
 		since = day
 	}
-	if day, err := time.Parse(time.DateOnly, q.Until); err == nil {
-		until = day.AddDate(0, 0, 1)
+	if day, err := dayEnd(q.Until, q.Zone); err == nil {
+		until = day
 	}
 	return since, until
 }

@@ -116,6 +116,7 @@ func (c *Console) askedTasks(x exchange) (q taskQuery, owner api.Account, err er
 	if q, err = parseTaskQuery(x.r.URL.Query()); err != nil {
 		return q, owner, err
 	}
+	q.Zone, _ = zoneOf(x.r)
 	if owner, q.every, err = c.askedAccount(x, q.Account); err != nil {
 		return q, owner, err
 	}

@@ -92,7 +92,7 @@ func TestTasksBothWays(t *testing.T) {
 	}
 }
 
-// TestTasksFilters: dates are days in UTC, whole; key and code narrow; a search leads to the task of an id.
+// TestTasksFilters: dates are whole days, in UTC without a choice; key and code narrow; a search leads to the task of an id.
 func TestTasksFilters(t *testing.T) {
 	w := newWorld(t)
 	b, other := w.member("acme", "member"), w.member("globex", "member")

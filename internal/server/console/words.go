@@ -15,7 +15,8 @@ import (
 // words are the functions by which templates write values.
 func words(now func() time.Time) template.FuncMap {
 	return template.FuncMap{
-		"sentence": sentence, "capital": capital, "moment": moment, "machine": machine, "money": money, "count": count[int64],
+		"sentence": sentence, "capital": capital, "moment": func(any) string { panic("console: a page without a zone") }, "zone": func() string { return "" }, "now": now,
+		"machine": machine, "money": money, "count": count[int64],
 		"ago": func(at any) string { return ago(timeOf(at), now()) }, "lasted": lasted, "size": api.Size,
 		"add":           func(a, b int) int { return a + b },
 		"pair":          func(a, b any) pair { return pair{a, b} },
@@ -49,10 +50,10 @@ func capital(words string) string {
 	return string(unicode.ToUpper(first)) + words[size:]
 }
 
-// moment writes a time, or a pointer to one that may be absent, for people.
-func moment(at any) string {
+// moment writes a time, or a pointer to one that may be absent, for people, on the clocks of a zone.
+func moment(at any, zone *time.Location) string {
 	if t := timeOf(at); !t.IsZero() {
-		return t.Format("2 Jan 2006, 15:04:05 UTC")
+		return t.In(zone).Format("2 Jan 2006, 15:04:05 MST")
 	}
 	return "–"
 }

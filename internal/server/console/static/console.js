@@ -50,6 +50,14 @@ if (here.searchParams.has("done")) {
   history.replaceState(null, "", here);
 }
 
+// A browser whose zone the pages follow may be elsewhere by now: the next page has it.
+if (root.dataset.zoneFollows !== undefined) {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (zone && zone !== root.dataset.zone) {
+    document.cookie = `unitask_zone=~${zone}; path=/; max-age=31536000; samesite=strict${location.protocol === "https:" ? "; secure" : ""}`;
+  }
+}
+
 document.querySelector(".nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }); // in a narrow window
 document.querySelectorAll("[data-theme-toggle]").forEach(themeToggle);
 document.querySelectorAll("form[data-person]").forEach(forgetful);

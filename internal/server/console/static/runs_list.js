@@ -136,8 +136,18 @@ function line(run, now) {
   return make("div", { className: "facts-line" }, ...parts.map((one) => make("span", {}, one)));
 }
 
-const dayOf = (at) => at.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
-const clock = (at) => `${at.toISOString().slice(11, 16)} UTC`;
+// Days and clocks are those of the zone in which the pages show times, or UTC where the browser doesn't know it.
+const zone = () => {
+  const timeZone = document.documentElement.dataset.zone || "UTC";
+  try {
+    new Intl.DateTimeFormat("en-GB", { timeZone });
+    return { timeZone };
+  } catch {
+    return { timeZone: "UTC" };
+  }
+};
+const dayOf = (at) => at.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", ...zone() });
+const clock = (at) => at.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", timeZoneName: "short", ...zone() });
 
 // price writes an amount as the pages do.
 export const price = (amount) => {
