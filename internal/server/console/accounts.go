@@ -99,6 +99,9 @@ func (c *Console) handleAccountUpdate(x exchange) error {
 	u := api.AccountUpdate{Capabilities: &open}
 	limits, err := limitsFrom(f.Values)
 	if err == nil {
+		err = c.signedInFor(x, a.ID)
+	}
+	if err == nil {
 		u.Limits = replacedAll(limits)
 		u.KeepInputsDays, err = keptDays(f)
 	}

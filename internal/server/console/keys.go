@@ -89,6 +89,9 @@ func (c *Console) handleKeyUpdate(x exchange) error {
 	f := filledForm{Values: x.r.PostForm, About: c.keyRow(k)}
 	scopes := patterns(cmp.Or(strings.TrimSpace(f.Get("scopes")), "*"))
 	limits, err := limitsFrom(f.Values)
+	if err == nil {
+		err = c.signedInFor(x, owner.ID)
+	}
 	update := api.KeyUpdate{Name: new(f.Get("name")), Scopes: &scopes, Limits: replaced(limits)}
 	if err == nil && f.Get("expires") != "" {
 		update.ExpiresInSeconds, err = restOfLife(f.Get("expires"))

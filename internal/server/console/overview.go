@@ -23,7 +23,7 @@ type overview struct {
 	OpenMore bool
 	Keys     int // that open something
 	Budgets  ownBudgets
-	Recent   []taskRow
+	Recent   taskTable
 	Offers   []offer
 	Info     api.Info            // for operators
 	Supply   []api.SupplierState // for operators
@@ -47,10 +47,10 @@ func (c *Console) handleOverview(x exchange) error {
 	}
 	days = c.everyDay(days, overviewDays)
 	v.Today, v.Tasks = days[len(days)-1], tasksChart(days)
-	if v.Recent, _, err = c.listTasks(x, owner, taskQuery{}, overviewTasks); err != nil {
+	if v.Recent.Rows, _, err = c.listTasks(x, owner, taskQuery{}, overviewTasks); err != nil {
 		return err
 	}
-	c.remember(x, v.Recent)
+	c.remember(x, v.Recent.Rows)
 	if err := c.countOpen(x, owner, &v); err != nil {
 		return err
 	}

@@ -146,6 +146,10 @@ func (w *world) refusesOld(root *browser) {
 		{"/keys", url.Values{"name": {"new"}, "mode": {"test"}, "account": {"acme"}}, false},
 		{"/keys", url.Values{"name": {"new"}, "mode": {"test"}}, true},
 		{"/keys/" + foreign + "/rotate", url.Values{"sure": {"yes"}}, false},
+		{"/keys/" + foreign, url.Values{"name": {"wide"}, "scopes": {"*"}}, false},
+		{"/keys/" + own, url.Values{"name": {"wide"}}, true},
+		{"/accounts/acme", url.Values{"creates_per_minute": {"1000"}}, false},
+		{"/accounts/ops", url.Values{"creates_per_minute": {"1000"}}, true},
 		{"/keys/" + own + "/rotate", url.Values{"sure": {"yes"}}, true},
 	} {
 		got := root.post(c.path, c.form)

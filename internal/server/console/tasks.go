@@ -67,6 +67,18 @@ func (c *Console) took(created time.Time, end *time.Time) time.Duration {
 	return max(0, end.Sub(created))
 }
 
+// taskTable is a table of tasks.
+type taskTable struct {
+	Rows     []taskRow
+	Accounts bool // with the account of each
+	Keys     bool // with its key
+}
+
+// Table is the page's tasks.
+func (l taskList) Table() taskTable {
+	return taskTable{Rows: l.Tasks, Accounts: l.Query.Everywhere(), Keys: true}
+}
+
 // taskList is the data of the list of tasks.
 type taskList struct {
 	Query        taskQuery
