@@ -107,8 +107,8 @@ func (asked) Probe(context.Context) error {
 	return &supplier.Error{Fault: fault.New(fault.ProviderUnavailable, "away"), Sent: supplier.Refused, Operator: true, Status: 401}
 }
 
-// TestReach: asking a supplier changes nothing of how its routes stand, whatever it answers: neither does it trip a
-// breaker, nor close one.
+// TestReach: asking a supplier leaves its routes as they stand, whatever it answers: it does not trip a
+// breaker, or close one.
 func TestReach(t *testing.T) {
 	refusing := &script{submitFn: func(int, supplier.Request) (supplier.Outcome, error) {
 		return supplier.Outcome{}, &supplier.Error{Fault: fault.New(fault.ProviderUnavailable, "away"), Sent: supplier.Refused, Operator: true, Status: 401}

@@ -104,7 +104,7 @@ func verdictOf(keyed bool, err error) (result, about string) {
 	}
 }
 
-// causeOf is an error's cause in words; adapters let in none of a supplier's, and no key.
+// causeOf is an error's cause in words, in which adapters let no text of a supplier and no key.
 func causeOf(e *supplier.Error) string {
 	if e.Cause() == nil {
 		return "the cause isn't known"

@@ -263,7 +263,7 @@ async function round(page, look, width) {
   visited.set("accounts", "/console/accounts");
   await page.goto("/console/accounts");
   visited.set("account", await page.getByRole("link", { name: "Harbour Books", exact: true }).getAttribute("href"));
-  const names = new Map([[`light1280`, ["home", "overview", "tasks", "task-image", "usage", "lookup", "suppliers", "accounts", "account"]],
+  const names = new Map([[`light1280`, ["home", "overview", "tasks", "task-image", "usage", "lookup", "accounts", "account"]],
     ["dark1280", ["overview", "task-image"]], ["light390", ["overview", "trial-text.chat"]]]).get(look + width);
   for (const [name, address] of visited) {
     if (name.startsWith("trial-") && !["trial-text.chat", "trial-image.edit", "trial-live"].includes(name)) continue; // alike

@@ -44,6 +44,7 @@ func (c *Console) route() {
 		"POST /trial/show":                        c.handleTrialShow,
 		"GET /lookup":                             c.handleLookup,
 		"GET /suppliers":                          forOperators(c.handleSuppliers),
+		"GET /suppliers/{supplier}":               forOperators(c.handleSupplier),
 		"GET /routes":                             forOperators(c.handleRoutes),
 		"POST /routes":                            forOperators(c.handleRoutes),
 		"POST /suppliers/{supplier}/test":         forOperators(c.handleSupplierTest),

@@ -10,6 +10,7 @@ import (
 type supplierView struct {
 	Suppliers []api.SupplierState
 	Usage     []api.SupplierUsage // of the last 30 days
+	Trends    map[string]*trend   // of the last 24 hours
 }
 
 func (c *Console) handleSuppliers(x exchange) error {
@@ -21,8 +22,12 @@ func (c *Console) handleSuppliers(x exchange) error {
 	if err != nil {
 		return err
 	}
+	trends, err := c.trends()
+	if err != nil {
+		return err
+	}
 	return c.show(x, page{
-		Name: "suppliers", Section: "suppliers", Title: "Suppliers", Data: supplierView{states, report.Suppliers},
+		Name: "suppliers", Section: "suppliers", Title: "Suppliers", Data: supplierView{states, report.Suppliers, trends},
 	})
 }
 

@@ -3,6 +3,7 @@ package console_test
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -94,5 +95,44 @@ func TestSupplierChanges(t *testing.T) {
 		if got := ops.post(path, nil); got.StatusCode != want {
 			t.Errorf("%s: %d, want %d", path, got.StatusCode, want)
 		}
+	}
+}
+
+// TestTrends: the attempts of a supplier that ended in the last 24 hours are drawn on its page with their table, and on the
+// page of suppliers in short; a member has no such page.
+func TestTrends(t *testing.T) {
+	w := newWorld(t)
+	ops, ann := w.member("ops", "operator"), w.member("shop", "member")
+	if got := ops.get("/suppliers").body; !strings.Contains(got, "no attempt ended") {
+		t.Errorf("before the first attempt: %s", got)
+	}
+	for range 3 {
+		ann.run(`{"capability":"text.chat","input":{"prompt":"hi"}}`)
+	}
+	ann.run(`{"capability":"text.chat","input":{"prompt":"@fail:PROVIDER_TIMEOUT"}}`)
+	for range 7 { // elsewhere
+		w.operator.Hours.AttemptEnded(&task.Task{Capability: "text.chat"}, &task.Attempt{Supplier: "other", State: task.OK})
+	}
+	if got := ops.get("/suppliers").body; !strings.Contains(got, "4 attempts, 25 % errors, p95 ") {
+		t.Errorf("in short: %s", got)
+	}
+	got := ops.get("/suppliers/" + sandbox.Cheap).body
+	for _, want := range []string{
+		`<dd>4</dd>`, `<dd>25 %</dd>`, `Attempts at ` + sandbox.Cheap + ` that ended, by hour, in UTC`, `<th scope="col" class="number">p95</th>`, "not counted",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in %s", want, got)
+		}
+	}
+	if !regexp.MustCompile(`: [1-3] succeeded 0 failed [01] refused 0 unknown</title>`).MatchString(got) { // the hour may turn
+		t.Errorf("the attempts aren't drawn in %s", got)
+	}
+	for path, want := range map[string]int{"/suppliers/unknown": 404, "/suppliers/" + sandbox.Cheap: 200} {
+		if got := ops.get(path); got.StatusCode != want {
+			t.Errorf("%s: %d", path, got.StatusCode)
+		}
+	}
+	if got := ann.get("/suppliers/" + sandbox.Cheap); got.StatusCode != http.StatusNotFound {
+		t.Errorf("a member reads it: %d", got.StatusCode)
 	}
 }
