@@ -47,18 +47,22 @@ export async function browse(work) {
     await context.addInitScript(() => {
       document.addEventListener("securitypolicyviolation", (e) => console.error(`CSP: ${e.violatedDirective} ${e.blockedURI}`));
     });
-    const page = context.pages()[0];
     const expected = new Set();
-    page.on("console", (message) => {
-      const refused = /status of (\d+)/.exec(message.text());
-      if (["error", "warning"].includes(message.type()) && !(refused && expected.has(refused[1]))) {
-        complaints.push(`${page.url()}: ${message.text()} (${message.location().url})`);
-      }
-    });
-    page.on("pageerror", (error) => complaints.push(`${page.url()}: ${error.message}`));
-    page.on("dialog", (dialog) => complaints.push(`${page.url()}: a dialog: ${dialog.message()}`));
-    // expect lets the browser report answers of the status, which a test provokes.
-    page.refusals = (...statuses) => statuses.forEach((status) => expected.add(String(status)));
+    const heed = (page) => {
+      page.on("console", (message) => {
+        const refused = /status of (\d+)/.exec(message.text());
+        if (["error", "warning"].includes(message.type()) && !(refused && expected.has(refused[1]))) {
+          complaints.push(`${page.url()}: ${message.text()} (${message.location().url})`);
+        }
+      });
+      page.on("pageerror", (error) => complaints.push(`${page.url()}: ${error.message}`));
+      page.on("dialog", (dialog) => complaints.push(`${page.url()}: a dialog: ${dialog.message()}`));
+      // refusals lets the browser report answers of the status, which a test provokes.
+      page.refusals = (...statuses) => statuses.forEach((status) => expected.add(String(status)));
+    };
+    const page = context.pages()[0];
+    heed(page);
+    context.on("page", heed);
     try {
       await work(page, context);
     } catch (error) {
@@ -72,11 +76,11 @@ export async function browse(work) {
   }
 }
 
-// judge lets axe judge the page as it is; of its rules those that options name.
-export async function judge(page, what, options = {}) {
+// judge lets axe judge the page as it is, or a part of it; of its rules those that options name.
+export async function judge(page, what, options = {}, part = undefined) {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axeSource);
-  const { violations, passes } = await page.evaluate((o) => window.axe.run(document, { resultTypes: ["violations"], ...o }), options);
-  assert(passes.length > 0, `axe found nothing to judge on ${what}`);
+  const { violations, passes } = await page.evaluate(([o, at]) => window.axe.run(at ?? document, { resultTypes: ["violations"], ...o }), [options, part]);
+  assert(part || passes.length > 0, `axe found nothing to judge on ${what}`);
   const found = violations.map((v) => `${v.id}: ${v.help} at ${v.nodes.map((n) => `${n.target.join(" ")} ${n.failureSummary}`).join(" | ")}`);
   equal(found, [], `axe on ${what}`);
 }
