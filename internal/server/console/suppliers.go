@@ -22,7 +22,8 @@ func (c *Console) handleSuppliers(x exchange) error {
 	if err != nil {
 		return err
 	}
-	trends, err := c.trends()
+	zone, _ := zoneOf(x.r)
+	trends, err := c.trends(zone)
 	if err != nil {
 		return err
 	}
