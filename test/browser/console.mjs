@@ -1,15 +1,14 @@
-// The show: sign in, make a key, limit it, use it by the command line, see its task, run every capability in the
-// trial, see the usage grow, revoke the key and see it refused; every page judged in light and dark, wide and narrow.
+// The show: sign in, make a key, limit it, use it by the command line, see its task, run capabilities in the
+// trial, see the usage grow, revoke the key and see it refused; and the pictures for the documentation.
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { assert, browse, cli, equal, fits, judge, plays, shot, step, tabTo, told } from "./driver.mjs";
+import { assert, browse, cli, equal, judge, plays, shot, step, tabTo, told } from "./driver.mjs";
 
-const visited = new Map(); // each page's name and address, for the later rounds
+const visited = new Map(); // each page's name and address, for the pictures
 
 async function visit(page, name, address) {
   await page.goto(address);
   visited.set(name, new URL(page.url()).pathname + new URL(page.url()).search);
-  await judge(page, name);
 }
 
 async function makeKey(page) {
@@ -36,7 +35,6 @@ async function makeKey(page) {
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "web shop" }).waitFor();
   assert(!(await page.content()).includes(key), "the key is shown twice");
-  await judge(page, "key");
   await shot(page, "key");
   visited.set("key", new URL(page.url()).pathname);
   await visit(page, "key-new", "/console/keys/new");
@@ -52,7 +50,6 @@ async function limit(page, keyPage) {
   await page.getByLabel("Open tasks at once").fill("60");
   await page.getByRole("button", { name: "Save" }).click();
   await page.locator("dt", { hasText: "Open tasks" }).waitFor();
-  await judge(page, "a key with a limit");
 }
 
 async function useKey(page, key) {
@@ -81,12 +78,9 @@ async function runTrial(page) {
   await page.locator("[data-run]").click();
   await page.locator("#result .pill.succeeded").waitFor();
   await page.locator("[data-run]:enabled").waitFor();
-  await judge(page, "a result");
 }
 
 const more = (page) => page.locator("[data-rest] > summary").click();
-
-let speech; // the id of the recording that was made
 
 const trials = new Map([
   ["text.chat", async (page) => {
@@ -111,11 +105,6 @@ const trials = new Map([
     await page.getByRole("button", { name: "Add another" }).click();
     await page.getByLabel("Content").nth(2).fill("Why red?");
     await runTrial(page);
-  }],
-  ["text.embed", async (page) => {
-    await open(page, "text.embed");
-    await runTrial(page);
-    await page.locator("#result").getByText("2 vectors").waitFor();
   }],
   ["image.generate", async (page) => {
     await open(page, "image.generate");
@@ -153,19 +142,6 @@ const trials = new Map([
     assert(width > 0, "the video has no picture");
     await more(page);
     await shot(page, "trial-video");
-  }],
-  ["audio.speech", async (page) => {
-    await open(page, "audio.speech");
-    await page.locator('[name="input.text"]').fill("Nine.");
-    await runTrial(page);
-    await plays(page.locator("#result audio"));
-    speech = /art_\w+/.exec(await page.locator("#result audio").getAttribute("src"))[0];
-  }],
-  ["audio.transcribe", async (page) => {
-    await open(page, "audio.transcribe");
-    await page.getByLabel("Audio by address or artifact").fill(speech);
-    await runTrial(page);
-    assert((await page.locator("#result pre").innerText()).length > 0, "there is no text");
   }],
 ]);
 
@@ -250,11 +226,8 @@ async function revoke(page, key, keyPage) {
   equal(code, 4, "the command's end with a revoked key");
 }
 
-// round goes through every page. Colours are judged where they change, all else where the layout does.
-async function round(page, look, width) {
-  const rules = {};
-  if (look === "dark") rules.runOnly = ["color-contrast"];
-  if (width === 390) rules.rules = { "color-contrast": { enabled: false } };
+// pictures takes those of the pages in one look.
+async function pictures(page, look, width) {
   await page.emulateMedia({ colorScheme: look });
   await page.setViewportSize({ width, height: width < 500 ? 844 : 860 });
   visited.set("home", "/console/");
@@ -265,13 +238,9 @@ async function round(page, look, width) {
   visited.set("account", await page.getByRole("link", { name: "Harbour Books", exact: true }).getAttribute("href"));
   const names = new Map([[`light1280`, ["home", "overview", "tasks", "task-image", "usage", "lookup", "accounts", "account"]],
     ["dark1280", ["overview", "task-image"]], ["light390", ["overview", "trial-text.chat"]]]).get(look + width);
-  for (const [name, address] of visited) {
-    if (name.startsWith("trial-") && !["trial-text.chat", "trial-image.edit", "trial-live"].includes(name)) continue; // alike
-    await page.goto(address);
+  for (const name of names) {
+    await page.goto(visited.get(name));
     await page.getByRole("heading", { level: 1 }).waitFor();
-    await judge(page, `${name}, ${look}, ${width}`, rules);
-    await fits(page, `${name}, ${look}, ${width}`);
-    if (!names.includes(name)) continue;
     const suffix = look === "dark" ? "-dark" : width === 390 ? "-390" : "";
     await page.waitForFunction(() => [...document.images].every((i) => i.complete));
     await shot(page, name.replace(".", "-") + suffix, name === "tasks" ? { clip: { x: 0, y: 0, width: 1280, height: 700 } } : {});
@@ -282,7 +251,6 @@ await browse(async (page) => {
   await step("the sign-in page", async () => {
     await page.goto("/console/");
     await page.waitForURL("**/console/sign-in");
-    await judge(page, "sign-in");
     await shot(page, "sign-in");
   });
 
@@ -311,9 +279,9 @@ await browse(async (page) => {
     equal(after - before, trials.size + 2, "tasks that succeeded since"); // text.chat ran three times
   });
   await step("a revoked key is refused within a second", () => revoke(page, key, keyPage));
-  await step("every page in the light", () => round(page, "light", 1280));
-  await step("every page in the dark", () => round(page, "dark", 1280));
-  await step("every page at 390 pixels", () => round(page, "light", 390));
+  for (const [look, width] of told.screenshots ? [["light", 1280], ["dark", 1280], ["light", 390]] : []) {
+    await step(`pictures in the ${look} at ${width}`, () => pictures(page, look, width));
+  }
   await step("signing out ends the session", async () => {
     await page.setViewportSize({ width: 1280, height: 860 });
     await page.goto("/console/");

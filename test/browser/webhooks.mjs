@@ -46,7 +46,7 @@ async function make(page, address) {
   await page.locator(".field .problem").waitFor();
   equal(await page.getByLabel("Description").inputValue(), "the till", "what was typed");
   assert(await page.getByLabel("failed").isChecked(), "a ticked end is lost");
-  await good(page, "webhook-form");
+  await good(page, "webhook-form", {});
   await page.getByLabel("Address").fill(address);
   await page.getByLabel("Address").press("Enter");
   const secret = await page.locator("#secret").inputValue();
@@ -96,9 +96,9 @@ export async function webhooks(page, create) {
     await page.getByRole("status").filter({ hasText: "The webhook is enabled." }).waitFor();
     await page.goto("/console/webhooks");
     await page.locator("#webhooks a").first().waitFor();
-    await good(page, "webhooks");
+    await good(page, "webhooks", {});
     await page.goto("/console/webhooks/all");
-    await good(page, "webhooks-all");
+    await good(page, "webhooks-all", {});
     await page.getByRole("button", { name: /^Disable / }).click();
     await page.getByRole("button", { name: "Disable the webhook" }).click();
     await page.getByRole("button", { name: /^Enable / }).waitFor();
