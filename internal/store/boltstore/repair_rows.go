@@ -179,7 +179,7 @@ func (r *repair) indexRows() error {
 	})
 }
 
-// counters sets the counters to the holds of open tasks; a budget keeps its spending.
+// counters sets the counters to the holds of open tasks; one that stays keeps what ended tasks were settled to.
 func (r *repair) counters() error {
 	err := r.forEach(bucketHolds, func(k, v []byte) {
 		kind, scope, _ := strings.Cut(string(k), "\x00")
@@ -187,7 +187,7 @@ func (r *repair) counters() error {
 		taken, n := r.held[name], counter(v).amount()
 		delete(r.held, name)
 		switch {
-		case n == taken, n > taken && (name.Kind == task.HoldBudget || name.Kind == task.HoldTold):
+		case n == taken, n > taken && name.Kind.Stays():
 		case taken == 0 && counter(v).end() == nil:
 			r.put(bucketHolds, k, nil, "it held what no open task took")
 		default:
@@ -195,7 +195,7 @@ func (r *repair) counters() error {
 		}
 	})
 	for name, taken := range r.held {
-		if taken > 0 && name.Kind != task.HoldBudget {
+		if taken > 0 && !name.Kind.Stays() {
 			r.put(bucketHolds, []byte(string(name.Kind)+"\x00"+name.Scope), counterOf(taken, nil), "it held nothing, and open tasks took some")
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"unitask/internal/account"
 	"unitask/internal/store"
 	"unitask/internal/store/boltstore"
+	"unitask/internal/task"
 	"unitask/internal/webhook"
 )
 
@@ -45,13 +46,33 @@ func mustClaimDeliveries(t *testing.T, db *boltstore.DB) []store.Claimed {
 	return claimed
 }
 
-// TestMarksAreSound: a check finds no fault in the marks of what endpoints were told, and a repair leaves them.
+// TestMarksAreSound: a check finds no fault in the marks of what endpoints were told, nor in budgets and limits of spend
+// that ended tasks have used, and a repair leaves them.
 func TestMarksAreSound(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "unitask.db")
 	db := mustOpen(t, boltstore.Config{Path: path})
 	e := mustNotify(t, db, 1)
 	n := store.Notice{Endpoint: e.ID, Mark: "a budget", Lasts: time.Hour, Event: webhook.Event{ID: "bud_1.0", Budget: &webhook.Budget{Percent: 80}}}
 	if err := errors.Join(db.Tell(t.Context(), n), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	counters := []store.Counter{n.Told(), {Scope: "a", Kind: task.HoldBudget}, {Scope: "a", Kind: task.HoldSpend}}
+	b, err := bolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = b.Update(func(tx *bolt.Tx) (err error) { // the same of tasks that have ended
+		holds, ends := tx.Bucket([]byte("holds")), tx.Bucket([]byte("hold_ends"))
+		_, value := holds.Cursor().First()
+		end, _ := ends.Cursor().First()
+		value, end = slices.Clone(value), slices.Clone(end[:8])
+		for _, c := range counters[1:] {
+			name := []byte(string(c.Kind) + "\x00" + c.Scope)
+			err = errors.Join(err, holds.Put(name, value), ends.Put(slices.Concat(end, name), nil))
+		}
+		return err
+	})
+	if err = errors.Join(err, b.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if got := mustCheck(t, path, boltstore.CheckConfig{}); len(got.Findings) != 0 {
@@ -61,8 +82,8 @@ func TestMarksAreSound(t *testing.T) {
 		t.Fatal(err)
 	}
 	db = mustOpen(t, boltstore.Config{Path: path})
-	held, err := db.Held(t.Context(), []store.Counter{n.Told()})
-	if err = errors.Join(err, db.Close()); err != nil || !slices.Equal(held, []int64{1}) {
+	held, err := db.Held(t.Context(), counters)
+	if err = errors.Join(err, db.Close()); err != nil || !slices.Equal(held, []int64{1, 1, 1}) {
 		t.Errorf("after a repair: %d, %v", held, err)
 	}
 }
