@@ -83,6 +83,7 @@ func accountForm(a api.Account) url.Values {
 	v := limitsForm(a.Limits)
 	v.Set("capabilities", strings.Join(a.Capabilities, " "))
 	v.Set("keep_inputs_days", strconv.Itoa(a.KeepInputsDays))
+	v.Set("kept_days", strconv.Itoa(a.KeepInputsDays))
 	return v
 }
 
@@ -103,7 +104,7 @@ func (c *Console) handleAccountUpdate(x exchange) error {
 	}
 	if err == nil {
 		u.Limits = replacedAll(limits)
-		u.KeepInputsDays, err = keptDays(f)
+		u.KeepInputsDays, err = keptDays(f, a.KeepInputsDays)
 	}
 	if days := u.KeepInputsDays; days != nil && *days < a.KeepInputsDays && !c.asked(x, "accounts", erasure(*days, "/accounts/"+a.ID)) {
 		return nil
@@ -114,11 +115,15 @@ func (c *Console) handleAccountUpdate(x exchange) error {
 	return c.changed(x, f, "saved", err)
 }
 
-// keptDays returns for how many days a form has requests kept; nil if it doesn't say.
-func keptDays(f filledForm) (*int, error) {
-	text := strings.TrimSpace(f.Get("keep_inputs_days"))
-	if text == "" {
+// keptDays returns for how many days a form has requests kept; nil if it leaves them as they are. One that changes them
+// must have shown the days as they are now: the account's own people may have chosen others meanwhile.
+func keptDays(f filledForm, now int) (*int, error) {
+	text, shown := strings.TrimSpace(f.Get("keep_inputs_days")), f.Get("kept_days")
+	switch {
+	case text == "" || text == shown:
 		return nil, nil
+	case shown != strconv.Itoa(now):
+		return nil, fault.Invalid("keep_inputs_days", "was changed to "+strconv.Itoa(now)+" meanwhile: read the page again")
 	}
 	days, err := strconv.Atoi(text)
 	if err != nil || days < 0 {

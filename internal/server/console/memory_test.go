@@ -207,7 +207,7 @@ func TestOperatorSetsKeptDays(t *testing.T) {
 	days := func() int {
 		return fixture.Must(w.operator.GetAccount(t.Context(), acme.ID))(t).KeepInputsDays
 	}
-	if got := b.post(path, url.Values{"keep_inputs_days": {"7"}}); got.StatusCode != http.StatusSeeOther || days() != 7 {
+	if got := b.post(path, url.Values{"keep_inputs_days": {"7"}, "kept_days": {"0"}}); got.StatusCode != http.StatusSeeOther || days() != 7 {
 		t.Fatalf("%d, and %d days", got.StatusCode, days())
 	}
 	if got := b.get(path).body; !strings.Contains(got, `name="keep_inputs_days" type="number" min="0" max="30" value="7"`) {
@@ -216,11 +216,18 @@ func TestOperatorSetsKeptDays(t *testing.T) {
 	if b.post(path, url.Values{"capabilities": {"text.*"}}); days() != 7 {
 		t.Errorf("a form without the days made them %d", days())
 	}
-	asked := b.post(path, url.Values{"keep_inputs_days": {"1"}, "capabilities": {"text.*"}})
+	asked := b.post(path, url.Values{"keep_inputs_days": {"1"}, "kept_days": {"7"}, "capabilities": {"text.*"}})
 	if days() != 7 || !strings.Contains(asked.body, "Erase them") || !strings.Contains(asked.body, `value="text.*"`) {
 		t.Errorf("%d days before a yes, after\n%s", days(), asked.body)
 	}
-	if b.post(path, url.Values{"keep_inputs_days": {"1"}, "sure": {"yes"}}); days() != 1 {
+	if b.post(path, url.Values{"keep_inputs_days": {"1"}, "kept_days": {"7"}, "sure": {"yes"}}); days() != 1 {
 		t.Errorf("%d days after a yes", days())
+	}
+	// A page that was read before: the days are left alone, and aren't changed without a look at those of now.
+	if got := b.post(path, url.Values{"keep_inputs_days": {"7"}, "kept_days": {"7"}}); got.StatusCode != http.StatusSeeOther || days() != 1 {
+		t.Errorf("%d, and %d days, which another has chosen", got.StatusCode, days())
+	}
+	if got := b.post(path, url.Values{"keep_inputs_days": {"30"}, "kept_days": {"7"}}); got.StatusCode != http.StatusBadRequest || days() != 1 {
+		t.Errorf("%d, and %d days, by a page that showed others", got.StatusCode, days())
 	}
 }
