@@ -40,7 +40,7 @@ func TestBudgetWarning(t *testing.T) {
 	owner := account.Account{ID: task.NewID(task.PrefixAccount, now), Name: "shop", CreatedAt: now, Limits: account.Limits{Budget: 10 * task.USD, BudgetPeriod: account.Month}}
 	key := account.Key{
 		ID: task.NewID(task.PrefixKey, now), Account: owner.ID, Name: "till", Mode: task.Live, CreatedAt: now,
-		Limits: account.Limits{Budget: 5 * task.USD, BudgetPeriod: account.Day},
+		Limits: account.Limits{Budget: 5 * task.USD, BudgetPeriod: account.Month},
 	}
 	live := task.Scope{Account: owner.ID, Mode: task.Live}
 	for _, err := range []error{
