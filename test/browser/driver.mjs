@@ -50,14 +50,14 @@ export async function browse(work) {
     const expected = new Set();
     const heed = (page) => {
       page.on("console", (message) => {
-        const refused = /status of (\d+)/.exec(message.text());
-        if (["error", "warning"].includes(message.type()) && !(refused && expected.has(refused[1]))) {
+        const refused = /status of (\d+)|net::(ERR_\w+)/.exec(message.text());
+        if (["error", "warning"].includes(message.type()) && !(refused && expected.has(refused[1] ?? refused[2]))) {
           complaints.push(`${page.url()}: ${message.text()} (${message.location().url})`);
         }
       });
       page.on("pageerror", (error) => complaints.push(`${page.url()}: ${error.message}`));
       page.on("dialog", (dialog) => complaints.push(`${page.url()}: a dialog: ${dialog.message()}`));
-      // refusals lets the browser report answers of the status, which a test provokes.
+      // refusals lets the browser report answers of the status, and failures of the network, which a test provokes.
       page.refusals = (...statuses) => statuses.forEach((status) => expected.add(String(status)));
     };
     const page = context.pages()[0];

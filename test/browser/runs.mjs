@@ -441,6 +441,7 @@ async function without(page) {
 await browse(async (first, context) => {
   await first.goto(told.link);
   await first.waitForURL("**/console/");
+  first.refusals(401, 429, 503, "ERR_FAILED");
   await step("runs are remembered", () => remembered(first));
   await step("they are good to see", () => judged(first, looks.slice(0, 1)));
   await step("run again", () => again(first));

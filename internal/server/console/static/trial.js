@@ -29,5 +29,5 @@ if (form) {
   runs.addEventListener("start", ({ detail }) => {
     if (matchMedia("(max-width: 900px)").matches && detail.runs.length === 1) document.getElementById("result").scrollIntoView();
   });
-  runs.addEventListener("start", ({ detail: { task, request } }) => remember(task.id, request.input));
+  runs.addEventListener("start", ({ detail: { task, request } }) => remember(task.id, request?.input));
 }
