@@ -13,7 +13,7 @@ const others = {
   "/keys": ["/keys?status=revoked"],
   "/lookup": [`/lookup?id=${values.task_id}`],
   "/tasks": ["/tasks?since=2020-01-01&until=2020-01-02", "/tasks?colour=red"],
-  "/tasks/{task_id}": [`/tasks/${values.picture}`, `/tasks/${values.failed}`],
+  "/tasks/{task_id}": [`/tasks/${values.picture}`, `/tasks/${values.failed}`, `/tasks/${values.canceled}`, `/tasks/${values.running}`],
   "/trial": ["/trial?capability=image.edit&mode=test", "/trial?capability=text.chat&mode=live"],
   "/webhooks/{webhook_id}": ["/webhooks/no_such"],
 };
@@ -49,7 +49,7 @@ const seen = new Set();
 // isNew reports whether a part of the page is another than those that were judged: where one is, ids, numbers and times aside.
 async function isNew(page, part) {
   const all = (await page.locator(part).evaluate((e) => e.outerHTML)).replaceAll(' aria-current="page"', "")
-    .replace(/\b[a-z]{3,4}_\w{20,}/g, "id").replace(/<time[^]*?<\/time>/g, "time").replace(/\d+/g, "0");
+    .replace(/\b[a-z]{3,4}_\w{20,}/g, "id").replace(/<time[^]*?<\/time>/g, "time").replace(/(class="[^"]*")|\d+/g, (_, classes) => classes ?? "0");
   return !seen.has(all) && Boolean(seen.add(all));
 }
 

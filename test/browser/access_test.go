@@ -63,7 +63,36 @@ func objects(t *testing.T, base string, admin *client.Admin) map[string]string {
 		}
 		made[name] = done.ID
 	}
+	for _, name := range []string{"canceled", "running"} {
+		open, err := c.Create(t.Context(), []byte(`{"capability": "image.generate", "input": {"prompt": "a heron @slow:600s"}}`), client.CreateOptions{})
+		if err == nil && name == "canceled" {
+			_, err = c.Cancel(t.Context(), open.Task.ID)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		made[name] = open.Task.ID
+	}
+	colours(t, base, admin)
 	return made
+}
+
+// colours makes keys that are revoked and expiring, and some with budgets that are nearly and wholly used up.
+func colours(t *testing.T, base string, admin *client.Admin) {
+	t.Helper()
+	create := func(name string, mode task.Mode) api.Key {
+		return fixture.Must(admin.CreateKey(t.Context(), api.KeyCreate{Name: name, Account: home, Mode: mode}))(t)
+	}
+	fixture.Must(admin.RevokeKey(t.Context(), create("of a colleague who left", task.Test).ID))(t)
+	fixture.Must(admin.RotateKey(t.Context(), create("of the old till", task.Test).ID, api.KeyRotate{OverlapSeconds: 3600}))(t)
+	for name, percent := range map[string]task.Money{"nearly used up": 85, "used up": 100} {
+		key := create(name, task.Live)
+		c := fixture.Must(client.New(client.Config{BaseURL: base, Key: func(context.Context) (secret.Value, error) { return secret.New(key.Secret), nil }}))(t)
+		done := fixture.Must(c.Finish(t.Context(), []byte(`{"capability": "text.chat", "input": {"prompt": "hello"}}`), client.CreateOptions{}, func(api.Task) {}))(t)
+		budget := (fixture.Must(task.ParseMoney(done.Usage.Cost.Amount))(t)*100 + percent - 1) / percent
+		limits := api.LimitsUpdate{Budget: new(budget.String()), BudgetPeriod: new("month")}
+		fixture.Must(admin.UpdateKey(t.Context(), key.ID, api.KeyUpdate{Limits: &limits}))(t)
+	}
 }
 
 // route is a line of the console's source that adds a page.
