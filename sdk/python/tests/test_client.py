@@ -231,6 +231,13 @@ class Faults(unittest.TestCase):
         self.assertEqual((task.state, self.count("lost")), ("succeeded", 1))
         self.assertEqual(proxy.connections, 4)
 
+    def test_a_deletion_whose_answer_is_lost(self):
+        with Unitask() as direct:
+            sent = direct.upload(_wav(1000), "audio/wav")
+        client, proxy = self.through("lose")
+        client.delete_upload(sent)
+        self.assertEqual(proxy.connections, 2)
+
     def test_no_answer_at_all(self):
         client, _ = self.through(*["refuse"] * 9, max_retries=1)
         with self.assertRaises(ConnectionLost) as caught:

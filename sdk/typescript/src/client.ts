@@ -1,4 +1,4 @@
-import { advice, failureOf, type ServiceCode } from './errors.js'
+import { advice, failureOf, UnitaskError, type ServiceCode } from './errors.js'
 import { events } from './events.js'
 import { creation, Following, heardTask, path, tasksPath, type StreamEvent } from './following.js'
 import type { Delta } from './heard.js'
@@ -190,7 +190,17 @@ export class Unitask {
 
   /** Deletes an upload with its bytes, which gives its part of the quota back. */
   async deleteUpload(artifact: string, options: CallOptions = {}): Promise<void> {
-    await this.json('DELETE', uploadPath(artifact), options)
+    const call = { method: 'DELETE', path: uploadPath(artifact), headers: options.headers, signal: options.signal }
+    const tries = new Tries()
+    for (let first = true; ; first = false) {
+      try {
+        await this.transport.once(call, answer<unknown>)
+        return
+      } catch (error) {
+        if (!first && error instanceof UnitaskError && error.status === 404) return // the answer to the try before was lost
+        await this.transport.pause(tries.next(error), error, options.signal)
+      }
+    }
   }
 
   private async *pages<T>(path: string, search: URLSearchParams, options: CallOptions): AsyncGenerator<T> {

@@ -197,7 +197,18 @@ class Unitask(SyncCapabilities):
     def delete_upload(self, artifact: str, *, _stop: Stop | None = None) -> None:
         """Deletes an upload with its bytes, which gives its part of the quota back."""
         path = f"{_UPLOADS}/{quote(artifact, safe='')}"
-        self._again(lambda stop: self._json("DELETE", path, stop=stop), _stop)
+        tries = 0
+
+        def once(stop: Stop) -> None:
+            nonlocal tries
+            tries += 1
+            try:
+                self._json("DELETE", path, stop=stop)
+            except _errors.APIError as e:
+                if e.status != 404 or tries == 1:
+                    raise  # else the try before deleted it, and its answer was lost
+
+        self._again(once, _stop)
 
     def download(
         self, artifact: Mapping[str, Any], into: str | os.PathLike[str] | None = None, *, _stop: Stop | None = None
