@@ -110,7 +110,7 @@ func (b nearBudget) concern() Concern {
 // nearBudgets returns those of accounts and of open keys, as they were at most keptFor ago.
 func (o *Operator) nearBudgets(ctx context.Context) ([]nearBudget, error) {
 	now := o.Now()
-	return o.budgets.get(now, struct{}{}, func() ([]nearBudget, error) { return o.readBudgets(ctx, now) })
+	return o.budgets.get(ctx, now, struct{}{}, func(ctx context.Context) ([]nearBudget, error) { return o.readBudgets(ctx, now) })
 }
 
 func (o *Operator) budgetConcerns(ctx context.Context) (all []Concern, err error) {

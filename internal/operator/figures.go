@@ -149,7 +149,9 @@ type figuresOf struct {
 // store keeps, of all nodes, as they were at most keptFor ago.
 func (o *Operator) ByDay(ctx context.Context, n int, mode task.Mode) (Report, error) {
 	now := o.Now()
-	return o.reports.get(now, figuresOf{n, mode}, func() (Report, error) { return o.readDays(ctx, now, n, mode) })
+	return o.reports.get(ctx, now, figuresOf{n, mode}, func(ctx context.Context) (Report, error) {
+		return o.readDays(ctx, now, n, mode)
+	})
 }
 
 // lastDays asks for the sums of the last n days.
@@ -189,7 +191,9 @@ const mostSpenders = 8
 // as it was at most keptFor ago.
 func (o *Operator) Spenders(ctx context.Context, n int, mode task.Mode) ([]api.UsageRow, error) {
 	now := o.Now()
-	return o.spenders.get(now, figuresOf{n, mode}, func() ([]api.UsageRow, error) { return o.readSpenders(ctx, now, n, mode) })
+	return o.spenders.get(ctx, now, figuresOf{n, mode}, func(ctx context.Context) ([]api.UsageRow, error) {
+		return o.readSpenders(ctx, now, n, mode)
+	})
 }
 
 func (o *Operator) readSpenders(ctx context.Context, now time.Time, n int, mode task.Mode) ([]api.UsageRow, error) {
