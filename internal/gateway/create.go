@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"unitask/internal/account"
@@ -12,6 +14,7 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/gate"
+	"unitask/internal/policy"
 	"unitask/internal/routing"
 	"unitask/internal/store"
 	"unitask/internal/supplier"
@@ -123,9 +126,21 @@ type checked struct {
 	declared *task.Authorization // what its caller says about a person
 }
 
-// check passes the request through everything between the idempotency record and the commit, in the API's order. It
-// takes evidence about a person out of the input; it is read if the request becomes a task, as the addresses in it are.
+// check judges a caller's request. Which of the operator's content rules refused it stands in the log alone.
 func (g *Gateway) check(ctx context.Context, c gate.Caller, req *catalog.Request, evidence bool) (*checked, error) {
+	done, err := g.judge(ctx, c, req, evidence)
+	if ruled, ok := errors.AsType[*policy.Refusal](err); ok {
+		g.log.Info("a content rule refused a request", slog.String("key_id", c.Key.ID), slog.String("capability", string(req.Capability)),
+			slog.String("rules", strings.Join(ruled.Rules, " ")))
+		return nil, ruled.Fault
+	}
+	return done, err
+}
+
+// judge passes the request through everything between the idempotency record and the commit, in the API's order; the
+// error of one that a content rule refuses is a *policy.Refusal. It takes evidence about a person out of the input; it is
+// read if the request becomes a task, as the addresses in it are.
+func (g *Gateway) judge(ctx context.Context, c gate.Caller, req *catalog.Request, evidence bool) (*checked, error) {
 	directory := g.catalog.Load()
 	entry, ok := directory.Get(req.Capability)
 	if !ok || !c.Opens(req.Capability) || !g.routes.Load().Serves(c.Key.Mode, req.Capability) {
@@ -142,7 +157,7 @@ func (g *Gateway) check(ctx context.Context, c gate.Caller, req *catalog.Request
 	if err != nil {
 		return nil, err
 	}
-	if refused := g.checkRules(c, entry, req.Input); refused != nil {
+	if refused := g.policy.Load().Refuse(entry, req.Input); refused != nil {
 		return nil, refused
 	}
 	if declared != nil {

@@ -2,11 +2,14 @@ package gateway
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"unitask/internal/account"
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/gate"
+	"unitask/internal/policy"
 	"unitask/internal/routing"
 	"unitask/internal/store"
 	"unitask/internal/supplier"
@@ -16,8 +19,8 @@ import (
 // Explanation is where a request would go now, and why.
 type Explanation struct {
 	Capability catalog.Name
-	Mode       task.Mode
 	Refused    error      // why its caller would be refused before a route is chosen; nil if not
+	Rules      []string   // the content rules that refuse it, if that is why
 	Most       task.Money // the most that its caller would be charged
 	Moderated  bool       // a supplier judges the content first
 	Routes     []routing.Explained
@@ -39,8 +42,8 @@ func (g *Gateway) Explain(ctx context.Context, c gate.Caller, body []byte) (Expl
 	if refused := validate(directory, req); refused != nil {
 		return Explanation{}, refused
 	}
-	e := Explanation{Capability: req.Capability, Mode: c.Key.Mode, Refused: closed(c, routes, req.Capability)}
-	done, err := g.check(ctx, c, &req, false)
+	e := Explanation{Refused: closed(c, g.now(), routes, req.Capability)}
+	done, err := g.judge(ctx, c, &req, false)
 	switch {
 	case err == nil:
 	case fault.CodeOf(err) == fault.Internal:
@@ -48,6 +51,9 @@ func (g *Gateway) Explain(ctx context.Context, c gate.Caller, body []byte) (Expl
 	default:
 		if e.Refused == nil {
 			e.Refused = err
+			if ruled, ok := errors.AsType[*policy.Refusal](err); ok {
+				e.Rules = ruled.Rules
+			}
 		}
 		done = &checked{entry: entry, media: placesOf(entry, req.Input)}
 	}
@@ -62,9 +68,15 @@ func (g *Gateway) Explain(ctx context.Context, c gate.Caller, body []byte) (Expl
 	return e, g.fill(ctx, e.Routes)
 }
 
-// closed returns why a caller is told that there is no such capability; nil if not.
-func closed(c gate.Caller, routes *routing.Table, name catalog.Name) error {
-	switch {
+// closed returns why a caller isn't let in, or is told that there is no such capability; nil if neither.
+func closed(c gate.Caller, now time.Time, routes *routing.Table, name catalog.Name) error {
+	switch state, _ := c.Account.State(); {
+	case c.Key.RevokedAt != nil:
+		return fault.Invalid("key", "is revoked")
+	case !c.Key.Usable(now):
+		return fault.Invalid("key", "has expired")
+	case state != account.Active:
+		return c.Open()
 	case !account.Allows(c.Account.Capabilities, string(name)):
 		return fault.Invalid("capability", "isn't open on the account")
 	case !account.Allows(c.Key.Scopes, string(name)):

@@ -3,6 +3,10 @@ package gateway_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,12 +15,15 @@ import (
 
 	"unitask/internal/account"
 	"unitask/internal/fault"
+	"unitask/internal/gate"
 	"unitask/internal/gateway"
+	"unitask/internal/policy"
 	"unitask/internal/routing"
 	"unitask/internal/store"
 	"unitask/internal/store/memstore"
 	"unitask/internal/supplier"
 	"unitask/internal/task"
+	"unitask/test/fixture"
 )
 
 // wary is a supplier that can't honour a seed.
@@ -105,6 +112,50 @@ func TestExplainNamesTheMember(t *testing.T) {
 		e, err := w.g.Explain(t.Context(), w.caller, []byte(`{"capability":"image.generate","input":{"prompt":"a"},"parameters":{"seed":7}}`))
 		if err != nil || len(e.Routes) != 1 || e.Routes[0].Reason != "can't honour the request: parameter seed" || e.Routes[0].Code != fault.InvalidRequest {
 			t.Errorf("%+v, %v", e.Routes, err)
+		}
+	})
+}
+
+// TestExplainWhoIsClosed: a key that opens nothing, or an account that takes no work, is why a request would be refused,
+// before scopes.
+func TestExplainWhoIsClosed(t *testing.T) {
+	inWorld(t, []routing.Route{route("text.chat", "a", 1, &script{})}, func(w *world) {
+		w.caller.Key.Scopes = []string{"image.*"}
+		past, later := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+		for want, closing := range map[string]func(c *gate.Caller){
+			"capability isn't among the key's scopes": func(c *gate.Caller) { c.Key.ExpiresAt = &later },
+			"key is revoked":  func(c *gate.Caller) { c.Key.RevokedAt, c.Account.SuspendedAt = &past, &past },
+			"key has expired": func(c *gate.Caller) { c.Key.ExpiresAt = &past },
+			"the account is suspended and takes no new work; its operator may resume it": func(c *gate.Caller) { c.Account.SuspendedAt = &past },
+			"the account is closed and takes no new work; its operator may resume it":    func(c *gate.Caller) { c.Account.ClosedAt = &past },
+		} {
+			c := w.caller
+			closing(&c)
+			if e, err := w.g.Explain(t.Context(), c, []byte(chat)); err != nil || e.Refused == nil || fault.From(e.Refused).Message != want {
+				t.Errorf("%v, %v, want %q", e.Refused, err, want)
+			}
+		}
+	})
+}
+
+// TestExplainNamesTheRule: an explanation names the content rule that refuses a request, which is in the log for requests
+// alone.
+func TestExplainNamesTheRule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log fixture.Log
+		w := newWorld(t, []routing.Route{route("text.chat", "a", 1, &script{})})
+		w.log, w.policy = slog.New(slog.NewTextHandler(&log, nil)), &policy.Policy{Rules: []policy.Rule{{Name: "greetings", Pattern: regexp.MustCompile("hello")}}}
+		w.start()
+		defer w.stop()
+		e, err := w.g.Explain(t.Context(), w.caller, []byte(chat))
+		if err != nil || fault.CodeOf(e.Refused) != fault.ContentPolicyViolation || !slices.Equal(e.Rules, []string{"greetings"}) || len(e.Routes) != 1 {
+			t.Errorf("%+v, %v", e, err)
+		}
+		if text := log.String(); strings.Contains(text, "rule") {
+			t.Error("an explanation is in the log:", text)
+		}
+		if _, err := w.g.Size(t.Context(), w.caller, []byte(chat)); fault.CodeOf(err) != fault.ContentPolicyViolation || !strings.Contains(log.String(), "rules=greetings") {
+			t.Errorf("a request: %v, %s", err, log.String())
 		}
 	})
 }

@@ -4,12 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"strings"
 	"time"
 
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
-	"unitask/internal/gate"
 	"unitask/internal/policy"
 	"unitask/internal/store"
 	"unitask/internal/supplier"
@@ -21,18 +19,6 @@ const (
 	moderationTries = 3
 	moderationPause = 250 * time.Millisecond
 )
-
-// checkRules refuses an input that matches one of the operator's content rules. Which rule it was stands in the log
-// alone.
-func (g *Gateway) checkRules(c gate.Caller, entry catalog.Capability, input json.RawMessage) error {
-	refused := g.policy.Load().Refuse(entry, input)
-	if refused == nil {
-		return nil
-	}
-	g.log.Info("a content rule refused a request", slog.String("key_id", c.Key.ID), slog.String("capability", string(entry.Name)),
-		slog.String("rules", strings.Join(refused.Rules, " ")))
-	return refused.Fault
-}
 
 // moderation returns who is to be asked about an input before its work begins, and the texts; nil if no moderation
 // applies or the input has no text.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,6 +51,7 @@ type world struct {
 	limits    gateway.Limits
 	policy    *policy.Policy
 	address   string // of its nodes, for each other
+	log       *slog.Logger
 	g         *gateway.Gateway
 	caller    gate.Caller
 }
@@ -131,7 +133,7 @@ func (w *world) node() *gateway.Gateway {
 	}
 	_, g, err := node.NewGateway(node.Parts{
 		Catalog: directory, Store: w.engine, Keys: w.store, Suppliers: node.Suppliers{Routes: w.routes, Prices: w.prices, Policy: w.policy},
-		Artifacts: w.artifacts, Fetcher: w.fetcher, Limits: node.Limits{Gateway: w.limits}, KeyPrefix: "svc", Now: w.now, Runs: "a test", Address: w.address,
+		Artifacts: w.artifacts, Fetcher: w.fetcher, Limits: node.Limits{Gateway: w.limits}, KeyPrefix: "svc", Now: w.now, Runs: "a test", Address: w.address, Logger: w.log,
 		StateSecret: []byte("a secret of a store, of 32 bytes."[:gateway.StateSecretSize]),
 	})
 	if err != nil {

@@ -23,7 +23,7 @@ type Policy struct {
 
 // Rule refuses requests whose text it matches.
 type Rule struct {
-	Name         string // for the log
+	Name         string // for the operator
 	Pattern      *regexp.Regexp
 	Capabilities []string // patterns of names, as account.Allows reads them; empty: all. A tier's base counts as it does.
 }
@@ -36,6 +36,12 @@ type Refusal struct {
 	Fault *fault.Error // for the caller
 	Rules []string     // for the operator: the rule of each row of the Fault's details
 }
+
+// Error is the text for the caller.
+func (r *Refusal) Error() string { return r.Fault.Error() }
+
+// Unwrap returns the Fault.
+func (r *Refusal) Unwrap() error { return r.Fault }
 
 // Refuse judges a validated input by the rules; nil: no rule matches.
 func (p *Policy) Refuse(c catalog.Capability, input json.RawMessage) *Refusal {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
@@ -24,6 +25,7 @@ type routesView struct {
 	Own          bool   // the request was posted; else it is the directory's example
 	Problem      *fault.Error
 	Refused      string
+	Rules        string               // the content rules that refuse it
 	Explained    *gateway.Explanation // nil with a Problem
 	Rows         []routeRow
 }
@@ -80,6 +82,7 @@ func (c *Console) explain(x exchange, v *routesView) error {
 	if err != nil {
 		return err
 	}
+	v.Mode, v.Account = caller.Key.Mode, caller.Account.Name // those of the key, if there is one
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(v.Request), &members); err != nil || members == nil {
 		return fault.Invalid("request", "must be a JSON object with input, and perhaps parameters")
@@ -97,7 +100,7 @@ func (c *Console) explain(x exchange, v *routesView) error {
 	if err != nil {
 		return err
 	}
-	v.Explained, v.Mode = &got, got.Mode
+	v.Explained, v.Rules = &got, strings.Join(got.Rules, ", ")
 	if got.Refused != nil {
 		v.Refused = fault.From(got.Refused).Message
 	}

@@ -72,3 +72,35 @@ func TestRoutes(t *testing.T) {
 		t.Error("no link from a supplier")
 	}
 }
+
+// TestRoutesOfKey: a key's own mode and account are shown as chosen, whatever else was; no route is taken of one that opens
+// nothing or whose account takes no work, and the page says why.
+func TestRoutesOfKey(t *testing.T) {
+	const taken = `<span class="pill live">taken</span>`
+	w := newWorld(t)
+	ops := w.member("ops", "operator")
+	key := func(account string) api.Key {
+		return fixture.Must(w.operator.CreateKey(t.Context(), api.KeyCreate{Name: "till", Account: account, Mode: task.Test}))(t)
+	}
+	open, revoked, idle, _ := key("shop"), key("shop"), key("idle"), key("other")
+	fixture.Must(w.operator.RevokeKey(t.Context(), revoked.ID))(t)
+	fixture.Must(w.operator.SuspendAccount(t.Context(), "idle"))(t)
+	shown := ops.get("/routes?account=other&mode=live&key=" + open.ID).body
+	for _, want := range []string{"<option selected>test</option>", "<option selected>shop</option>", `name="account" value="shop"`, `name="mode" value="test"`, taken} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("no %s in %s", want, shown)
+		}
+	}
+	if wrong := ops.post("/routes", url.Values{"mode": {"live"}, "key": {open.ID}, "request": {"{"}}).body; !strings.Contains(wrong, "<option selected>shop</option>") {
+		t.Errorf("the account of a malformed request's key isn't shown: %s", wrong)
+	}
+	for address, want := range map[string]string{
+		"key=" + revoked.ID: "Key is revoked",
+		"key=" + idle.ID:    "The account is suspended",
+		"account=idle":      "The account is suspended",
+	} {
+		if got := ops.get("/routes?mode=test&" + address).body; !strings.Contains(got, want) || strings.Contains(got, taken) {
+			t.Errorf("%s: no %q, or a route is taken: %s", address, want, got)
+		}
+	}
+}
