@@ -187,7 +187,7 @@ type SupplierTest struct {
 // The results of a test.
 const (
 	TestOK          = "ok"          // it answered a free request that has the key
-	TestReachable   = "reachable"   // its address answers; it has no free request, so that the key wasn't tried
+	TestReachable   = "reachable"   // it answers to a request without a key: it has no key, or no free request that needs one
 	TestRefused     = "refused"     // it refuses the key or the balance
 	TestFailing     = "failing"     // it answered with another error
 	TestUnreachable = "unreachable" // no answer came

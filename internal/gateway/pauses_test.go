@@ -103,8 +103,8 @@ func TestResetSupplier(t *testing.T) {
 // asked is a supplier that refuses the service's key when it is asked without cost.
 type asked struct{ *script }
 
-func (asked) Probe(context.Context) error {
-	return &supplier.Error{Fault: fault.New(fault.ProviderUnavailable, "away"), Sent: supplier.Refused, Operator: true, Status: 401}
+func (asked) Probe(context.Context) (bool, error) {
+	return true, &supplier.Error{Fault: fault.New(fault.ProviderUnavailable, "away"), Sent: supplier.Refused, Operator: true, Status: 401}
 }
 
 // TestReach: asking a supplier leaves its routes as they stand, whatever it answers: it does not trip a

@@ -122,8 +122,11 @@ func (o *Operator) Info(ctx context.Context) (api.Info, error) {
 	return info, nil
 }
 
-// SetSuppliers replaces the suppliers in Info.
-func (o *Operator) SetSuppliers(s []api.SupplierStatus) { o.suppliers.Store(&s) }
+// SetSuppliers replaces the suppliers in Info, and forgets the tests of those before.
+func (o *Operator) SetSuppliers(s []api.SupplierStatus) {
+	o.suppliers.Store(&s)
+	o.tests.forget()
+}
 
 // Bootstrap admits a full key that the operator chose, from the first start on. A key that is known
 // already stays as it is, revoked ones included.

@@ -15,33 +15,46 @@ import (
 // testTime bounds the test of a supplier.
 const testTime = 10 * time.Second
 
-// supplierTests are the tests of suppliers from this node since its start, the last of each.
+// supplierTests are the tests of suppliers from this node since the suppliers were set, the last of each.
 type supplierTests struct {
 	mu      sync.Mutex
 	running map[string]bool
 	last    map[string]api.SupplierTest
+	set     int // how often the suppliers were set
 }
 
-// begin reports whether no other test of the supplier runs, and notes that one does.
-func (t *supplierTests) begin(name string) bool {
+// forget drops the results, which tell of suppliers that were set before.
+func (t *supplierTests) forget() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last = nil
+	t.set++
+}
+
+// begin reports whether no other test of the supplier runs, and notes that one does. set is for its end.
+func (t *supplierTests) begin(name string) (set int, free bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.running == nil {
-		t.running, t.last = map[string]bool{}, map[string]api.SupplierTest{}
+		t.running = map[string]bool{}
 	}
-	free := !t.running[name]
+	free = !t.running[name]
 	t.running[name] = true
-	return free
+	return t.set, free
 }
 
-// end notes the result; nil: it isn't there.
-func (t *supplierTests) end(name string, result *api.SupplierTest) {
+// end notes the result, unless the suppliers were set again since the test began; nil: it isn't there.
+func (t *supplierTests) end(name string, set int, result *api.SupplierTest) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.running, name)
-	if result != nil {
-		t.last[name] = *result
+	if result == nil || set != t.set {
+		return
 	}
+	if t.last == nil {
+		t.last = map[string]api.SupplierTest{}
+	}
+	t.last[name] = *result
 }
 
 // of returns the last result; nil without one.
@@ -64,11 +77,12 @@ func (o *Operator) TestSupplier(ctx context.Context, name string) (api.SupplierT
 	if _, err := o.supplier(ctx, name); err != nil {
 		return api.SupplierTest{}, err
 	}
-	if !o.tests.begin(name) {
+	set, free := o.tests.begin(name)
+	if !free {
 		return api.SupplierTest{}, fault.New(fault.CapacityExhausted, "a test of this supplier is under way").WithRetryAfter(testTime)
 	}
 	var result *api.SupplierTest
-	defer func() { o.tests.end(name, result) }()
+	defer func() { o.tests.end(name, set, result) }()
 	at := o.Now().UTC()
 	within, stop := context.WithTimeout(ctx, testTime)
 	defer stop()
@@ -88,7 +102,7 @@ func verdictOf(keyed bool, err error) (result, about string) {
 	case err == nil && keyed:
 		return api.TestOK, "it answers, and doesn't refuse the service's key"
 	case err == nil:
-		return api.TestReachable, "its address answers; its kind has no free request, so the key wasn't tried"
+		return api.TestReachable, "it answers to a request without a key, so that a key wasn't tried"
 	case errors.Is(err, errors.ErrUnsupported):
 		return api.TestUnsent, "its kind has no free request"
 	case e.Refusal() != "":

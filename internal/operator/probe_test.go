@@ -32,23 +32,28 @@ func groq() []routing.State {
 // No answer of the supplier and no key is in it.
 func TestTestSupplier(t *testing.T) {
 	const key, answer = "sk-the-service", "the supplier's own words"
+	fixed := func() (string, error) { return key, nil }
+	unset := func() (string, error) { return "", errors.New("the variable isn't set") }
 	for name, tt := range map[string]struct {
 		make   func(supplier.Config) (supplier.Adapter, error)
 		status int // 0: no server is there
-		noKey  bool
+		key    supplier.KeyFunc
 		want   api.SupplierTest
 	}{
-		"well":      {openai.New, 200, false, api.SupplierTest{Result: api.TestOK, About: "it answers, and doesn't refuse the service's key"}},
-		"its key":   {openai.New, 401, false, api.SupplierTest{Result: api.TestRefused, About: "the supplier refuses the key (401)"}},
-		"a payment": {openai.New, 402, false, api.SupplierTest{Result: api.TestRefused, About: "the supplier asks for a payment (402)"}},
-		"no list":   {openai.New, 404, false, api.SupplierTest{Result: api.TestFailing, About: "it answers with status 404 to a request that should succeed"}},
-		"busy":      {openai.New, 429, false, api.SupplierTest{Result: api.TestFailing, About: "it answers with status 429 to a request that should succeed"}},
-		"away":      {openai.New, 0, false, api.SupplierTest{Result: api.TestUnreachable, About: "no answer came: dial tcp HOST: connect: connection refused"}},
-		"no key":    {openai.New, 200, true, api.SupplierTest{Result: api.TestUnsent, About: "no request was sent: key: the variable isn't set"}},
-		"a kind without a free request": {fal.New, 401, false, api.SupplierTest{
-			Result: api.TestReachable, About: "its address answers; its kind has no free request, so the key wasn't tried",
+		"well":      {openai.New, 200, fixed, api.SupplierTest{Result: api.TestOK, About: "it answers, and doesn't refuse the service's key"}},
+		"its key":   {openai.New, 401, fixed, api.SupplierTest{Result: api.TestRefused, About: "the supplier refuses the key (401)"}},
+		"a payment": {openai.New, 402, fixed, api.SupplierTest{Result: api.TestRefused, About: "the supplier asks for a payment (402)"}},
+		"no list":   {openai.New, 404, fixed, api.SupplierTest{Result: api.TestFailing, About: "it answers with status 404 to a request that should succeed"}},
+		"busy":      {openai.New, 429, fixed, api.SupplierTest{Result: api.TestFailing, About: "it answers with status 429 to a request that should succeed"}},
+		"away":      {openai.New, 0, fixed, api.SupplierTest{Result: api.TestUnreachable, About: "no answer came: dial tcp HOST: connect: connection refused"}},
+		"no key":    {openai.New, 200, unset, api.SupplierTest{Result: api.TestUnsent, About: "no request was sent: key: the variable isn't set"}},
+		"none configured": {openai.New, 200, nil, api.SupplierTest{
+			Result: api.TestReachable, About: "it answers to a request without a key, so that a key wasn't tried",
 		}},
-		"such a kind, away": {fal.New, 0, false, api.SupplierTest{Result: api.TestUnreachable, About: "no answer came: dial tcp HOST: connect: connection refused"}},
+		"a kind without a free request": {fal.New, 401, fixed, api.SupplierTest{
+			Result: api.TestReachable, About: "it answers to a request without a key, so that a key wasn't tried",
+		}},
+		"such a kind, away": {fal.New, 0, fixed, api.SupplierTest{Result: api.TestUnreachable, About: "no answer came: dial tcp HOST: connect: connection refused"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var sent []string
@@ -61,12 +66,7 @@ func TestTestSupplier(t *testing.T) {
 			if tt.status == 0 {
 				s.Close()
 			}
-			a := fixture.Must(tt.make(supplier.Config{BaseURL: s.URL, APIKey: func() (string, error) {
-				if tt.noKey {
-					return "", errors.New("the variable isn't set")
-				}
-				return key, nil
-			}}))(t)
+			a := fixture.Must(tt.make(supplier.Config{BaseURL: s.URL, APIKey: tt.key}))(t)
 			o := newTestOperator(t)
 			o.RoutesFunc = groq
 			o.ReachFunc = func(ctx context.Context, _ string) (bool, time.Duration, error) {
@@ -122,4 +122,29 @@ func TestTestSupplierBounds(t *testing.T) {
 			t.Errorf("%+v after %v", got, took)
 		}
 	})
+}
+
+// TestTestSupplierForgets: a result tells of the settings with which its test began, and is forgotten when they are read
+// anew.
+func TestTestSupplierForgets(t *testing.T) {
+	o := newTestOperator(t)
+	o.RoutesFunc = groq
+	during := func() {}
+	o.ReachFunc = func(context.Context, string) (bool, time.Duration, error) { during(); return true, 0, nil }
+	kept := func() *api.SupplierTest { return fixture.Must(o.Suppliers(t.Context()))(t)[0].Test }
+	test := func() { fixture.Must(o.TestSupplier(t.Context(), "groq"))(t) }
+	if test(); kept() == nil {
+		t.Fatal("the result isn't kept")
+	}
+	if o.SetSuppliers(nil); kept() != nil {
+		t.Error("kept over a reload")
+	}
+	during = func() { o.SetSuppliers(nil) }
+	if test(); kept() != nil {
+		t.Error("kept over a reload during the test")
+	}
+	during = func() {}
+	if test(); kept() == nil {
+		t.Error("the result after a reload isn't kept")
+	}
 }

@@ -57,10 +57,10 @@ type KeyHonorer interface {
 	HonorsSubmitKey() bool
 }
 
-// Prober is an Adapter that can say whether the supplier is reachable and takes the key, without cost. Its error is
-// errors.ErrUnsupported if its configuration has no request for that.
+// Prober is an Adapter that can say whether the supplier is reachable and takes the key, without cost. keyed is
+// false for one without a key. Its error is errors.ErrUnsupported if its configuration has no request for that.
 type Prober interface {
-	Probe(ctx context.Context) error
+	Probe(ctx context.Context) (keyed bool, err error)
 }
 
 // Reacher is an Adapter without a free request, which can say whether the supplier's address answers: it sends no key.
@@ -72,8 +72,8 @@ type Reacher interface {
 // errors.ErrUnsupported if the adapter has no way to ask, else an *Error.
 func Reach(ctx context.Context, a Adapter) (keyed bool, err error) {
 	if p, ok := a.(Prober); ok {
-		if err := p.Probe(ctx); !errors.Is(err, errors.ErrUnsupported) {
-			return true, err
+		if keyed, err := p.Probe(ctx); !errors.Is(err, errors.ErrUnsupported) {
+			return keyed, err
 		}
 	}
 	if r, ok := a.(Reacher); ok {

@@ -82,10 +82,10 @@ func TestSupplierChanges(t *testing.T) {
 	if got := ops.post("/suppliers/"+sandbox.Cheap+"/test", nil); got.Header.Get("Location") != "/console/suppliers?done=tested" {
 		t.Errorf("tested: %d %s", got.StatusCode, got.body)
 	}
-	if got := ops.get("/suppliers?done=tested").body; !strings.Contains(got, "from this node: it answers, and doesn&#39;t refuse the service&#39;s key. It took") {
+	if got := ops.get("/suppliers?done=tested").body; !strings.Contains(got, "from this node: it answers to a request without a key, so that a key wasn&#39;t tried. It took") {
 		t.Errorf("the page doesn't say how the test went: %s", got)
 	}
-	if got := w.log.String(); !strings.Contains(got, `"msg":"supplier tested","supplier":"`+sandbox.Cheap+`","result":"ok"`) {
+	if got := w.log.String(); !strings.Contains(got, `"msg":"supplier tested","supplier":"`+sandbox.Cheap+`","result":"reachable"`) {
 		t.Error("the test isn't logged")
 	}
 	if got := ann.post("/suppliers/"+sandbox.Cheap+"/test", nil); got.StatusCode != http.StatusNotFound {

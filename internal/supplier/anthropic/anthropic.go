@@ -98,9 +98,8 @@ func (c *chatRequest) limit(r supplier.Request) int64 {
 }
 
 // Probe lists the models, which is free.
-func (a *adapter) Probe(ctx context.Context) error {
-	_, err := a.format.Get(ctx, "/v1/models", probeLimit)
-	return err
+func (a *adapter) Probe(ctx context.Context) (keyed bool, err error) {
+	return a.format.Probe(ctx, "/v1/models", probeLimit)
 }
 
 // checkCapability is the error of a request that should have gone to another kind.

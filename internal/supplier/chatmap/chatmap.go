@@ -132,11 +132,11 @@ func (c *chats) Stream(ctx context.Context, r supplier.Request, delta func(suppl
 }
 
 // Probe asks the supplier something that is free; errors.ErrUnsupported if it can't be asked.
-func (c *chats) Probe(ctx context.Context) error {
+func (c *chats) Probe(ctx context.Context) (keyed bool, err error) {
 	if p, ok := c.inner.(supplier.Prober); ok {
 		return p.Probe(ctx)
 	}
-	return errors.ErrUnsupported
+	return false, errors.ErrUnsupported
 }
 
 // planOf returns the map of a request; mapped is false for the kind's own capabilities, which have none.

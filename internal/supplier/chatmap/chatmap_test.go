@@ -36,7 +36,7 @@ func (c *chat) Stream(ctx context.Context, r supplier.Request, delta func(suppli
 	return c.Submit(ctx, r)
 }
 
-func (c *chat) Probe(context.Context) error { return os.ErrInvalid }
+func (c *chat) Probe(context.Context) (bool, error) { return true, os.ErrInvalid }
 
 // kind chats, and refuses a temperature.
 var kind = supplier.Kind{Name: "chats", Capabilities: []string{"text.chat"}, Chats: true, Refuses: func(r supplier.Request) string {
@@ -146,7 +146,7 @@ func TestOwn(t *testing.T) {
 	if why := supplier.Refuses(k, a, r); !strings.Contains(why, "temperature") {
 		t.Errorf("refused: %q", why)
 	}
-	if err := a.(supplier.Prober).Probe(t.Context()); !errors.Is(err, os.ErrInvalid) {
+	if keyed, err := a.(supplier.Prober).Probe(t.Context()); !keyed || !errors.Is(err, os.ErrInvalid) {
 		t.Errorf("probe: %v", err)
 	}
 	if _, is := a.(supplier.Poller); is {

@@ -123,7 +123,6 @@ func (a *adapter) HonorsSubmitKey() bool { return a.honors }
 func (a *adapter) Reach(ctx context.Context) error { return a.client.Reach(ctx) }
 
 // Probe sends the configured request, which is free.
-func (a *prober) Probe(ctx context.Context) error {
-	_, err := upstream.Format{Client: a.client}.Get(ctx, a.path, probeLimit)
-	return err
+func (a *prober) Probe(ctx context.Context) (keyed bool, err error) {
+	return upstream.Format{Client: a.client}.Probe(ctx, a.path, probeLimit)
 }

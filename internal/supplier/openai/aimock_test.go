@@ -203,7 +203,7 @@ func TestAimockKey(t *testing.T) {
 	if _, err := suppliertest.Send(t, aimockAdapter(t, m, suppliertest.AimockKey), chat, false); err != nil {
 		t.Errorf("with the key: %v", err)
 	}
-	if err := aimockAdapter(t, m, suppliertest.AimockKey).(supplier.Prober).Probe(t.Context()); err != nil {
+	if _, err := aimockAdapter(t, m, suppliertest.AimockKey).(supplier.Prober).Probe(t.Context()); err != nil {
 		t.Errorf("probe with the key: %v", err)
 	}
 	_, err := suppliertest.Send(t, aimockAdapter(t, m, "another"), chat, false)

@@ -89,9 +89,8 @@ func (a *adapter) Submit(ctx context.Context, r supplier.Request) (supplier.Outc
 }
 
 // Probe lists the models, which is free.
-func (a *adapter) Probe(ctx context.Context) error {
-	_, err := a.format.Get(ctx, "/models", probeLimit)
-	return err
+func (a *adapter) Probe(ctx context.Context) (keyed bool, err error) {
+	return a.format.Probe(ctx, "/models", probeLimit)
 }
 
 func (a *adapter) chat(ctx context.Context, r supplier.Request) (supplier.Outcome, error) {

@@ -175,7 +175,6 @@ func (a *adapter) Cancel(ctx context.Context, j supplier.Job) error {
 }
 
 // Probe asks for the account, which is free.
-func (a *adapter) Probe(ctx context.Context) error {
-	_, err := a.format.Get(ctx, "/v1/account", probeLimit)
-	return err
+func (a *adapter) Probe(ctx context.Context) (keyed bool, err error) {
+	return a.format.Probe(ctx, "/v1/account", probeLimit)
 }

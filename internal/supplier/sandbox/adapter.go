@@ -70,7 +70,9 @@ func (a *adapter) Stream(ctx context.Context, r supplier.Request, delta func(sup
 }
 
 // Probe says that the sandbox is there.
-func (a *adapter) Probe(ctx context.Context) error { return interrupted(ctx, supplier.NotSent) }
+func (a *adapter) Probe(ctx context.Context) (keyed bool, err error) {
+	return false, interrupted(ctx, supplier.NotSent)
+}
 
 // Cancel makes the job's next poll fail, as far as this process began it.
 func (a *adapter) Cancel(ctx context.Context, j supplier.Job) error {

@@ -364,7 +364,8 @@ func TestEndedContextsSendNothing(t *testing.T) {
 	_, submitted := a.Submit(ctx, request("text.chat", `{"prompt":"x"}`, `{}`))
 	_, _, found := a.(supplier.Finder).Find(ctx, "t/1")
 	_, polled := a.(supplier.Poller).Poll(ctx, supplier.Job{})
-	got := []verdict{verdictOf(submitted), verdictOf(a.(supplier.Prober).Probe(ctx)), verdictOf(found), verdictOf(polled)}
+	_, probed := a.(supplier.Prober).Probe(ctx)
+	got := []verdict{verdictOf(submitted), verdictOf(probed), verdictOf(found), verdictOf(polled)}
 	notSent := verdict{supplier.NotSent, fault.ProviderTimeout}
 	if diff := cmp.Diff([]verdict{notSent, notSent, notSent, {supplier.Unknown, fault.ProviderTimeout}}, got); diff != "" {
 		t.Error(diff)

@@ -105,7 +105,7 @@ func RunPublished(t *testing.T, p Published) {
 		}
 	}
 	if p.Harness.Abilities.Probe {
-		if err := r.adapter(t, p.Harness, p.Harness.Upstream.Probe).(supplier.Prober).Probe(t.Context()); err != nil {
+		if _, err := r.adapter(t, p.Harness, p.Harness.Upstream.Probe).(supplier.Prober).Probe(t.Context()); err != nil {
 			t.Errorf("probe: %v", err)
 		}
 	}

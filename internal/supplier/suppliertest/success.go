@@ -274,7 +274,11 @@ func testProbe(t *testing.T, h Harness) {
 		s := serve(t, h, answer, false)
 		ctx, cancel := context.WithTimeout(t.Context(), exchangeTimeout)
 		defer cancel()
-		return newAdapter(t, h, s.URL, fixedKey).(supplier.Prober).Probe(ctx)
+		keyed, err := newAdapter(t, h, s.URL, fixedKey).(supplier.Prober).Probe(ctx)
+		if !keyed {
+			t.Error("it says that it has no key")
+		}
+		return err
 	}
 	t.Run("reachable", func(t *testing.T) {
 		if err := probe(t, h.Upstream.Probe); err != nil {

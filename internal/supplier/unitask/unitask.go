@@ -160,7 +160,6 @@ func (a *adapter) Cancel(ctx context.Context, j supplier.Job) error {
 func pathOf(j supplier.Job) string { return api.PathTasks + "/" + j.ID }
 
 // Probe asks for the directory, which is free.
-func (a *adapter) Probe(ctx context.Context) error {
-	_, err := a.format.Get(ctx, api.PathCapabilities, probeLimit)
-	return err
+func (a *adapter) Probe(ctx context.Context) (keyed bool, err error) {
+	return a.format.Probe(ctx, api.PathCapabilities, probeLimit)
 }

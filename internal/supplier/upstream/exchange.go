@@ -40,6 +40,12 @@ func (f Format) Get(ctx context.Context, path string, limit int64) (Answer, erro
 	return f.Send(ctx, Call{Method: http.MethodGet, Path: path, Limit: limit})
 }
 
+// Probe sends a free request, for a supplier.Prober.
+func (f Format) Probe(ctx context.Context, path string, limit int64) (keyed bool, err error) {
+	_, err = f.Get(ctx, path, limit)
+	return f.Client.key != nil, err
+}
+
 // Send sends call, once, and returns the answer of a success, which may still hide an error.
 func (f Format) Send(ctx context.Context, call Call) (Answer, error) {
 	return f.succeed(f.Client.Do(ctx, f.complete(call)))
