@@ -122,7 +122,7 @@ func keptDays(f filledForm, now int) (*int, error) {
 	switch {
 	case text == "" || text == shown:
 		return nil, nil
-	case shown != strconv.Itoa(now):
+	case shown != "" && shown != strconv.Itoa(now):
 		return nil, fault.Invalid("keep_inputs_days", "was changed to "+strconv.Itoa(now)+" meanwhile: read the page again")
 	}
 	days, err := strconv.Atoi(text)
