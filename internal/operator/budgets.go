@@ -107,7 +107,7 @@ func (b nearBudget) concern() Concern {
 	return c
 }
 
-// nearBudgets returns those of accounts and of open keys, as they were at most keptFor ago.
+// nearBudgets returns those of active accounts and their open keys, as they were at most keptFor ago.
 func (o *Operator) nearBudgets(ctx context.Context) ([]nearBudget, error) {
 	now := o.Now()
 	return o.budgets.get(ctx, now, struct{}{}, func(ctx context.Context) ([]nearBudget, error) { return o.readBudgets(ctx, now) })
@@ -122,7 +122,7 @@ func (o *Operator) budgetConcerns(ctx context.Context) (all []Concern, err error
 }
 
 // NearBudgets returns the budgets of which account.NearlySpent percent or more is spent or reserved in the period under
-// way, those of accounts and of open keys, as they were at most keptFor ago.
+// way, those of active accounts and their open keys, as they were at most keptFor ago.
 func (o *Operator) NearBudgets(ctx context.Context) (all []webhook.Budget, err error) {
 	near, err := o.nearBudgets(ctx)
 	for _, b := range near {
@@ -134,7 +134,7 @@ func (o *Operator) NearBudgets(ctx context.Context) (all []webhook.Budget, err e
 // BudgetCount is how many budgets are nearly spent, and how many have no rest in the period under way.
 type BudgetCount struct{ Near, Spent int }
 
-// CountBudgets counts the budgets of accounts and of open keys, as they were at most keptFor ago.
+// CountBudgets counts the budgets of active accounts and their open keys, as they were at most keptFor ago.
 func (o *Operator) CountBudgets(ctx context.Context) (accounts, keys BudgetCount, err error) {
 	near, err := o.nearBudgets(ctx)
 	for _, b := range near {
@@ -152,29 +152,21 @@ func (o *Operator) CountBudgets(ctx context.Context) (accounts, keys BudgetCount
 }
 
 func (o *Operator) readBudgets(ctx context.Context, now time.Time) (near []nearBudget, err error) {
-	accounts, err := o.Store.ListAccounts(ctx)
-	if err != nil {
-		return nil, err
-	}
-	keys, err := o.Store.ListKeys(ctx)
+	holders, err := o.budgetHolders(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var budgets []budget
 	var all []nearBudget
 	add := func(b budget, of nearBudget) {
-		if l := b.limits; l.Budget > 0 {
-			of.Amount, of.Period, of.Ends = l.Budget, string(l.BudgetPeriod), l.BudgetPeriod.End(now)
-			budgets, all = append(budgets, b), append(all, of)
-		}
+		of.Amount, of.Period, of.Ends = b.limits.Budget, string(b.limits.BudgetPeriod), b.limits.BudgetPeriod.End(now)
+		budgets, all = append(budgets, b), append(all, of)
 	}
-	for _, a := range accounts {
+	for _, a := range holders.accounts {
 		add(accountBudget(a, now), nearBudget{webhook.Budget{Account: a.ID}, a.Name})
 	}
-	for _, k := range keys {
-		if k.Mode == task.Live && k.Usable(now) {
-			add(keyBudget(k, now), nearBudget{webhook.Budget{Account: k.Account, Key: k.ID}, k.Name})
-		}
+	for _, k := range holders.open(now) {
+		add(keyBudget(k, now), nearBudget{webhook.Budget{Account: k.Account, Key: k.ID}, k.Name})
 	}
 	spent, err := o.spent(ctx, budgets)
 	if err != nil {

@@ -79,23 +79,15 @@ func TestCountBudgets(t *testing.T) {
 		o.run(shop.ID, k.ID, task.Usage{Images: 3})
 		closed = k
 	}
-	count := func() [2]operator.BudgetCount {
-		o.advance(time.Minute)
-		accounts, keys, err := o.CountBudgets(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return [2]operator.BudgetCount{accounts, keys}
-	}
-	if got, want := count(), [2]operator.BudgetCount{{Near: 1}, {Spent: 1}}; got != want { // 0.9 of 1; 0.3 of 0.3, 75 % and 60 %
+	if got, want := o.counts(), [2]operator.BudgetCount{{Near: 1}, {Spent: 1}}; got != want { // 0.9 of 1; 0.3 of 0.3, 75 % and 60 %
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	o.run(shop.ID, closed.ID, task.Usage{Images: 1})
-	if got, want := count(), [2]operator.BudgetCount{{Spent: 1}, {Near: 1, Spent: 1}}; got != want {
+	if got, want := o.counts(), [2]operator.BudgetCount{{Spent: 1}, {Near: 1, Spent: 1}}; got != want {
 		t.Errorf("once more is spent: %+v, want %+v", got, want)
 	}
 	fixture.Must(o.RevokeKey(c, closed.ID))(t)
-	if got, want := count(), [2]operator.BudgetCount{{Spent: 1}, {Spent: 1}}; got != want {
+	if got, want := o.counts(), [2]operator.BudgetCount{{Spent: 1}, {Spent: 1}}; got != want {
 		t.Errorf("without a closed key: %+v, want %+v", got, want)
 	}
 }

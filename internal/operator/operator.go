@@ -71,6 +71,7 @@ type Operator struct {
 	ReloadFunc func(ctx context.Context) (api.Reload, error)
 
 	suppliers atomic.Pointer[[]api.SupplierStatus] // since a reload
+	holders   atomic.Pointer[budgetHolders]
 	budgets   kept[struct{}, []nearBudget]
 	reports   kept[figuresOf, Report]
 	spenders  kept[figuresOf, []api.UsageRow]
