@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math/big"
+	"regexp"
 	"strings"
 
 	"unitask/internal/task"
@@ -77,6 +78,12 @@ func ModeOf(secret string) task.Mode {
 	}
 	return task.Mode(parts[1])
 }
+
+// keyLike is a full key of any prefix, or most of one: its random part may lack an end.
+var keyLike = regexp.MustCompile(`[a-z0-9]_(live|test|operator)_[0-9A-Za-z]{24}`)
+
+// HoldsSecret reports whether somewhere in a text stands that which looks like a full key. An id and a hint don't.
+func HoldsSecret(text string) bool { return keyLike.MatchString(text) }
 
 // HashSecret returns the SHA-256 under which a full key is known.
 func HashSecret(secret string) task.Hash {

@@ -164,3 +164,20 @@ func TestValidKeyPrefix(t *testing.T) {
 		}
 	}
 }
+
+// TestHoldsSecret: a full key is told from an id, a hint and a name, with words around it and without its end.
+func TestHoldsSecret(t *testing.T) {
+	for _, mode := range []task.Mode{task.Live, task.Test, account.Operator} {
+		full := account.NewKeySecret("acme2", mode)
+		for _, text := range []string{full, " Bearer " + full + "\n", full[:len(full)-6]} {
+			if !account.HoldsSecret(text) {
+				t.Errorf("%q isn't seen", text)
+			}
+		}
+	}
+	for _, text := range []string{"", "key_06h1hb5k47s8yywch02xpw6tv1", account.Hint(sample), "my_test_key", "svc_live_", sample[len("svc_test_"):]} {
+		if account.HoldsSecret(text) {
+			t.Errorf("%q is taken for one", text)
+		}
+	}
+}

@@ -96,6 +96,25 @@ async function ways(page) {
   equal(await dark(), "light", "the theme again");
 }
 
+async function secrets(page) {
+  await page.goto("/console/tasks");
+  await page.keyboard.press("/");
+  await list(page).getByRole("option").nth(5).waitFor();
+  await page.keyboard.type(`svc_live_${"a".repeat(38)}`);
+  await page.getByText("That is a secret: look for the key by its id").waitFor();
+  equal(await options(page), [], "ways to go with a secret");
+  await page.keyboard.press("Enter");
+  assert(page.url().endsWith("/console/tasks"), "it went to " + page.url());
+  await field(page).fill("key");
+  await page.getByText("That is a secret").waitFor({ state: "hidden" });
+  await page.keyboard.press("Escape");
+  await page.goto("/console/keys");
+  await page.getByRole("textbox", { name: "Name" }).fill(`svc_live_${"a".repeat(38)}`);
+  await page.keyboard.press("Enter");
+  equal(await page.evaluate(() => document.querySelector("#name").validity.patternMismatch), true, "the field of keys refuses it");
+  assert(page.url().endsWith("/console/keys"), "it went to " + page.url());
+}
+
 async function looks(page) {
   await page.goto("/console/");
   for (const colorScheme of ["light", "dark"]) {
@@ -138,6 +157,7 @@ await browse(async (page) => {
   await page.waitForURL("**/console/");
   await step("by keyboard alone", () => keys(page));
   await step("fields are left alone", () => fields(page));
+  await step("a secret goes nowhere", () => secrets(page));
   await step("it leads to pages, capabilities, accounts and ids", () => ways(page));
   await step("looks, mouse and touch", () => looks(page));
   await step("without an answer", () => unreachable(page));

@@ -5,8 +5,10 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
+	"unitask/internal/account"
 	"unitask/internal/fault"
 )
 
@@ -40,6 +42,19 @@ func (c *Console) admit(r *http.Request) error {
 		return fault.Wrap(fault.InvalidRequest, err, "the request comes from another site")
 	}
 	return nil
+}
+
+// errSecret refuses a secret key in an address, where histories and logs keep it.
+var errSecret = fault.New(fault.InvalidRequest, "that is a secret: look for the key by its id (key_…) or its last characters")
+
+// secretInAddress reports whether somebody looks for a key by its secret. No page shows it again.
+func secretInAddress(r *http.Request) bool {
+	for _, values := range r.URL.Query() {
+		if slices.ContainsFunc(values, account.HoldsSecret) {
+			return true
+		}
+	}
+	return false
 }
 
 // knows reports whether a Host is the service's own name or an address. A foreign name that leads here

@@ -98,3 +98,27 @@ func TestGoTo(t *testing.T) {
 		t.Errorf("another account's key: %d", got.StatusCode)
 	}
 }
+
+// TestSecretInAddress: a key that somebody pastes where pages are found is refused with how to look for it. It stands on
+// no page, and in no address, cookie or log.
+func TestSecretInAddress(t *testing.T) {
+	w := newWorld(t)
+	secret := fixture.Must(w.operator.CreateKey(t.Context(), api.KeyCreate{Name: "web", Account: "acme", Mode: task.Test}))(t).Secret
+	for name, b := range map[string]*browser{"an operator": w.member("home", "operator"), "a member": w.member("acme", "member"), "a stranger": w.browser()} {
+		for _, path := range []string{"/go?to=", "/routes?key=", "/keys?name=", "/lookup?id=", "/tasks?error="} {
+			got := b.get(path + "%20" + url.QueryEscape(secret))
+			if got.StatusCode != http.StatusBadRequest || !strings.Contains(got.body, "That is a secret: look for the key by its id (key_…) or its last characters.") {
+				t.Errorf("%s, %s: %d %s", name, path, got.StatusCode, got.body)
+			}
+			if strings.Contains(got.body, secret) || strings.Contains(strings.Join(slices.Concat(got.Header["Location"], got.Header["Set-Cookie"]), " "), secret) {
+				t.Errorf("%s, %s: it answers with the secret", name, path)
+			}
+			if in := strings.Contains(got.body, `/console/">Overview</a>`); in == (name == "a stranger") {
+				t.Errorf("%s, %s: the way on is another's: %s", name, path, got.body)
+			}
+		}
+	}
+	if strings.Contains(w.log.String(), secret) {
+		t.Error("the secret is in the log")
+	}
+}

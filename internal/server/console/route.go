@@ -110,6 +110,10 @@ func (c *Console) handle(pattern string, h handler) {
 	c.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		v, err := c.visit(r)
 		switch {
+		case secretInAddress(r) && err == nil:
+			c.refuse(w, r, &v, errSecret)
+		case secretInAddress(r):
+			c.refuse(w, r, nil, errSecret)
 		case err == nil:
 			if changes && !operates(v) {
 				err = callerOf(v, task.Test).Open()

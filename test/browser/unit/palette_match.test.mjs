@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { identifies, ranked } from "./palette_match.js";
+import { identifies, ranked, secret } from "./palette_match.js";
 
 const commands = [
   ["All accounts", "Page"], ["Tasks", "Page"], ["Keys", "Page"], ["Keys of all accounts", "Page"], ["New key", "Action"], ["text.chat · Chat", "Trial"],
@@ -22,6 +22,14 @@ test("the best comes first", () => {
   assert.equal(best("so")[0], "Sign out");
   assert.deepEqual(best("zzz"), []);
   assert.deepEqual(best("keys zzz"), []);
+});
+
+test("secrets", () => {
+  const body = "0123456789ABCDEFGHIJKLMNOPQRSTUV2nuRgb";
+  for (const mode of ["live", "test", "operator"]) {
+    for (const text of [`svc_${mode}_${body}`, `Bearer acme2_${mode}_${body}`, `svc_${mode}_${body.slice(0, 30)}`]) assert.ok(secret(text), text);
+  }
+  for (const text of ["", "svc_live_", "my_test_key", "Rgb2", "key_06h1hb5k47s8yywch02xpw6tv1", body]) assert.ok(!secret(text), text);
 });
 
 test("ids", () => {

@@ -2,7 +2,7 @@
 // the browser's own, which keeps the focus inside and gives it back. `?` lists the shortcuts.
 
 import { makeOption, makePalette, makeShortcuts } from "./palette_make.js";
-import { identifies, ranked } from "./palette_match.js";
+import { identifies, ranked, secret } from "./palette_match.js";
 
 const mac = /Mac|iP(hone|ad)/.test(navigator.platform);
 const button = document.querySelector("[data-palette]");
@@ -18,6 +18,7 @@ const mostShown = 50;
 let palette, field, list, note; // made when they are opened for the first time
 let shortcuts;
 let commands = [];
+let trouble = ""; // why there are no commands
 let shown = [];
 let chosen = 0;
 
@@ -37,6 +38,7 @@ const leadsTo = (to) => `${button.dataset.go}?${new URLSearchParams({ to })}`;
 
 // found returns what fits the typed text, and the way to an id or a whole name.
 function found(typed) {
+  if (secret(typed)) return [];
   if (identifies(typed)) return [{ text: typed, kind: "Go to", href: leadsTo(typed) }];
   const all = ranked(commands, typed).slice(0, mostShown);
   if (typed) all.push({ text: typed, kind: "Find", href: leadsTo(typed) });
@@ -57,7 +59,9 @@ function choose(i) {
 }
 
 function draw() {
-  shown = found(field.value.trim());
+  const typed = field.value.trim();
+  shown = found(typed);
+  note.textContent = secret(typed) ? "That is a secret: look for the key by its id (key_…) or its last characters." : trouble;
   list.replaceChildren(...shown.map((command, i) => {
     const row = makeOption(command, i);
     row.addEventListener("click", () => run(command));
@@ -79,9 +83,9 @@ async function load() {
     if (answer.redirected) location.reload(); // to the sign-in page
     if (!answer.ok) throw new Error(answer.statusText);
     commands = await answer.json();
-    note.textContent = "";
+    trouble = "";
   } catch {
-    note.textContent = "The pages and actions couldn't be read. An id is found all the same.";
+    trouble = "The pages and actions couldn't be read. An id is found all the same.";
   }
   if (palette.open) draw();
 }

@@ -32,5 +32,8 @@ export function ranked(commands, typed) {
   return scored.sort((a, b) => b.score - a.score).map(({ command }) => command);
 }
 
+// secret reports whether a text holds that which looks like a whole API key. It is gone nowhere with.
+export const secret = (text) => /[a-z0-9]_(live|test|operator)_[0-9A-Za-z]{24}/.test(text);
+
 // identifies reports whether a text is the id of something: it is gone to as it is.
 export const identifies = (text) => /^(task|req|key|acct|whe)_[0-9a-zA-Z]{26}$/.test(text);
