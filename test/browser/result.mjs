@@ -158,6 +158,8 @@ async function grows(page) {
           const say = (text) => to.enqueue(new TextEncoder().encode(text));
           say(event("task", made));
           for (const reasoning of ["They ask ", "for <b>", "much.</b>"]) say(event("delta", { reasoning }));
+          await new Promise((think) => { window.think = think; });
+          for (let i = 0; i < 16_000; i++) say(event("delta", { reasoning: ` ${i}` }));
           await new Promise((answer) => { window.answer = answer; });
           for (let i = 0; i < answer.length; i += 40) say(event("delta", { text: answer.slice(i, i + 40) }));
         },
@@ -170,6 +172,14 @@ async function grows(page) {
   await thoughts.locator("pre").getByText("They ask for <b>much.</b>", { exact: true }).waitFor();
   equal(await thoughts.locator("summary").innerText(), "The model is thinking", "thoughts that come");
   await looks(page, "thoughts that come");
+  const long = await thoughts.locator("pre").evaluate(async (pre) => {
+    const began = performance.now();
+    window.think();
+    while (!pre.textContent.endsWith(" 15999")) await new Promise(requestAnimationFrame);
+    return { took: performance.now() - began, texts: pre.childNodes.length, length: pre.textContent.length };
+  });
+  assert(long.took < 2000, `16,000 pieces of thoughts take ${long.took} ms`);
+  equal([long.texts, long.length], [1, 25 + 84_890], "texts of thoughts, and characters");
   await page.evaluate(() => window.answer());
   await page.locator("#result .prose hr").waitFor();
   equal(await thoughts.evaluate((box) => [box.open, box.firstElementChild.textContent]), [false, "The model's thoughts"], "thoughts before an answer");

@@ -3,7 +3,7 @@
 
 import { dressGallery } from "./result_gallery.js";
 import { make } from "./result_make.js";
-import { copyOf, dressText, Writing } from "./result_text.js";
+import { copyOf, dressText, Musing, Writing } from "./result_text.js";
 import { dressJSON } from "./result_tree.js";
 
 const known = new Map(); // what the trial knows of tasks, by their ids: {texts, began, first}
@@ -70,20 +70,12 @@ function tick(section) {
   }, 250);
 }
 
-// muse shows thoughts until the answer begins, which folds them once.
-function muse(box, thoughts, answered) {
-  const [summary, pre] = box.children;
-  const shown = pre.textContent;
-  if (thoughts.startsWith(shown)) pre.append(thoughts.slice(shown.length));
-  else pre.textContent = thoughts; // they began again
-  if (box.hidden) [box.hidden, box.open] = [false, true];
-  if (!answered || box.dataset.thoughts === "answered") return;
-  box.dataset.thoughts = "answered";
-  box.open = false;
-  summary.textContent = "The model's thoughts";
-}
+const [writings, musings] = [new WeakMap(), new WeakMap()]; // of the places of streams, and of the boxes of thoughts
 
-const writings = new WeakMap(); // of the places of streams
+function muse(box, thoughts, answered) {
+  if (!musings.has(box)) musings.set(box, new Musing(box));
+  musings.get(box).show(thoughts, answered);
+}
 
 // stream shows what has come so far at the section's places for it: the model's thoughts and its text.
 export function stream(section, { text, thoughts }) {

@@ -28,33 +28,72 @@ export function dressText(pre) {
 // copyOf returns the button that copies the whole of a text.
 export const copyOf = (pre) => copier("Copy the whole text", () => pre.textContent, () => pre);
 
-const share = 5; // of the time that showing a text took, it rests before it is shown anew
+const share = 5; // of the time that a work took, it rests before it is done anew
 
-// Writing shows a text that grows, once a frame at most, and less often where a frame takes long.
+// paced returns a function that asks for a work: it is done once a frame at most, and less often where it takes long.
+function paced(work) {
+  let waits = false;
+  let rested = 0;
+  const done = () => {
+    waits = false;
+    const began = performance.now();
+    work();
+    rested = performance.now() + share * (performance.now() - began);
+  };
+  return () => {
+    if (waits) return;
+    waits = true;
+    setTimeout(() => requestAnimationFrame(done), Math.max(0, rested - performance.now()));
+  };
+}
+
+// Writing shows a text that grows.
 export class Writing {
   constructor(at) {
-    this.at = at;
     this.prose = new Prose();
     this.pre = make("pre", { class: "wrap" });
     at.replaceChildren(plainly() ? this.pre : this.prose.element);
     at.setAttribute("aria-busy", "true"); // it is read out once it is whole
     at.hidden = false;
+    this.ask = paced(() => this.draw());
   }
 
   // show takes the text so far.
   show(text) {
     this.text = text;
-    if (this.waits) return;
-    this.waits = true;
-    const rest = Math.max(0, (this.last ?? 0) - performance.now());
-    setTimeout(() => requestAnimationFrame(() => this.draw()), rest);
+    this.ask();
   }
 
   draw() {
-    this.waits = false;
-    const began = performance.now();
     if (this.pre.parentNode) this.pre.textContent = this.text;
     else this.prose.show(this.text);
-    this.last = performance.now() + share * (performance.now() - began);
+  }
+}
+
+// Musing shows thoughts in their box until the answer begins, which folds it once.
+export class Musing {
+  constructor(box) {
+    this.box = box;
+    this.said = box.lastElementChild.appendChild(new Text());
+    this.shown = "";
+    this.ask = paced(() => this.draw());
+  }
+
+  // show takes the thoughts so far, and whether the answer has begun.
+  show(thoughts, answered) {
+    [this.thoughts, this.answered] = [thoughts, answered];
+    this.ask();
+  }
+
+  draw() {
+    const { box, said, shown, thoughts } = this;
+    if (thoughts.startsWith(shown)) said.appendData(thoughts.slice(shown.length));
+    else said.data = thoughts; // they began again
+    this.shown = thoughts;
+    if (box.hidden) [box.hidden, box.open] = [false, true];
+    if (!this.answered || this.folded) return;
+    this.folded = true;
+    box.open = false;
+    box.firstElementChild.textContent = "The model's thoughts";
   }
 }
