@@ -183,12 +183,32 @@ async function grows(page) {
   await page.evaluate(() => window.answer());
   await page.locator("#result .prose hr").waitFor();
   equal(await thoughts.evaluate((box) => [box.open, box.firstElementChild.textContent]), [false, "The model's thoughts"], "thoughts before an answer");
+  equal(await readThoughts(page), [true, true, "The model's thoughts"], "thoughts that are read while an answer begins: open, with the focus");
   await page.locator("#result .prose").getByText("The end.").waitFor();
   const clock = page.locator("#result [data-elapsed]");
   const before = await clock.innerText();
   await clock.filter({ hasNotText: before }).waitFor();
   await looks(page, "a text that is being written");
   await page.goto("/console/"); // with the real fetch again
+}
+
+// readThoughts has an answer begin while its thoughts have the focus, and returns whether they are open and have it still.
+function readThoughts(page) {
+  return page.evaluate(async () => {
+    const { stream } = await import("/console/static/result.js");
+    const section = document.querySelector("#result .output").cloneNode(true);
+    document.querySelector("main").append(section);
+    const box = section.querySelector("[data-thoughts]");
+    const [summary, pre] = box.children;
+    summary.textContent = "";
+    box.open = true;
+    pre.focus();
+    stream(section, { text: "So", thoughts: "Well" });
+    while (!summary.textContent) await new Promise(requestAnimationFrame);
+    const focused = document.activeElement === pre;
+    section.remove();
+    return [box.open, focused, summary.textContent];
+  });
 }
 
 async function trees(page) {

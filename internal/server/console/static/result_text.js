@@ -70,7 +70,7 @@ export class Writing {
   }
 }
 
-// Musing shows thoughts in their box until the answer begins, which folds it once.
+// Musing shows thoughts in their box until the answer begins, which folds it once, unless somebody reads there.
 export class Musing {
   constructor(box) {
     this.box = box;
@@ -93,7 +93,7 @@ export class Musing {
     if (box.hidden) [box.hidden, box.open] = [false, true];
     if (!this.answered || this.folded) return;
     this.folded = true;
-    box.open = false;
+    if (!box.contains(document.activeElement)) box.open = false;
     box.firstElementChild.textContent = "The model's thoughts";
   }
 }
