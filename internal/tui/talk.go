@@ -3,6 +3,8 @@ package tui
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -43,6 +45,7 @@ const (
 	idle deed = iota
 	opening
 	saying
+	retrying
 	waiting
 	canceling
 	undoing
@@ -56,6 +59,7 @@ type talkPane struct {
 	write  editor
 	files  formEntry // that go along with the next message; without kinds it can't have files
 	picker *picker   // nil if it isn't open
+	sent   outgoing  // the message that is being said
 	deed   deed
 	since  time.Time          // of the deed
 	stop   context.CancelFunc // ends a wait
@@ -259,6 +263,10 @@ func (m *Model) did(msg didMsg) tea.Cmd {
 	if msg.deed == waiting {
 		p.heard, p.mused = "", ""
 	}
+	if msg.deed == saying && msg.err != nil {
+		p.takeBack()
+	}
+	p.sent = outgoing{}
 	switch {
 	case msg.deed == waiting && p.view.Unanswered && ends:
 		return m.cancelTurn()
@@ -277,11 +285,6 @@ func (m *Model) did(msg didMsg) tea.Cmd {
 	case msg.deed == waiting:
 		m.answered()
 		return nil
-	case msg.deed == saying && !p.view.Unanswered: // there are more results to give
-		p.clear()
-		return nil
-	case msg.deed == saying:
-		p.clear()
 	}
 	if p.view.Unanswered {
 		return m.await()
@@ -289,10 +292,37 @@ func (m *Model) did(msg didMsg) tea.Cmd {
 	return nil
 }
 
-// clear empties the entry, whose text is in the conversation now.
-func (p *talkPane) clear() {
+// outgoing is a message on its way into the conversation. It has left the entry, where the next one may be written.
+type outgoing struct {
+	write editor
+	files []string // the lines that name them
+}
+
+// takeOut takes the message out of the entry.
+func (p *talkPane) takeOut() {
+	p.sent = outgoing{p.write, p.files.written()}
 	p.write, p.up = editor{lines: true}, 0
 	p.files.write("")
+}
+
+// takeBack puts a message that isn't in the conversation back, before the words and files written since.
+func (p *talkPane) takeBack() {
+	next := p.write.value()
+	p.write = p.sent.write
+	if next != "" {
+		p.write.at = len(p.write.clusters)
+		if !p.write.empty() {
+			next = "\n" + next
+		}
+		p.write.insert(next)
+	}
+	files := p.sent.files
+	for _, l := range p.files.written() {
+		if !slices.Contains(files, l) {
+			files = append(files, l)
+		}
+	}
+	p.files.write(strings.Join(files, "\n"))
 }
 
 // cancelTurn ends the task of the open turn.

@@ -1,6 +1,7 @@
 package tui_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -85,4 +86,80 @@ func TestTalkFilesRefused(t *testing.T) {
 			t.Errorf("did %v", one.did)
 		}
 	})
+}
+
+// TestTalkRetryKeepsDraft: to ask again leaves the text and the files of the next message in the entry, and esc
+// meanwhile does no harm.
+func TestTalkRetryKeepsDraft(t *testing.T) {
+	for name, fails := range map[string]error{"sent": nil, "refused": errors.New("nothing was sent")} {
+		t.Run(name, func(t *testing.T) {
+			manyFiles(t)
+			bubble(t, func(t *testing.T) {
+				r, one, _ := talking(t)
+				one.files, one.slow = besidePrompts(t), true
+				r.press("t", "enter", "/file a.png", "enter", "a draft", "ctrl+r", "esc")
+				r.shows("› a draft", "@a.png")
+				one.hold <- fails
+				r.settle()
+				r.shows("› a draft", "@a.png")
+				want := []string{"open", "again"}
+				if fails == nil {
+					r.say(one, "Blue", ".")
+					r.shows("Blue", "› a draft", "@a.png")
+					want = append(want, "wait")
+				}
+				if diff := cmp.Diff(want, one.did); diff != "" {
+					t.Errorf("did (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// TestTalkNextMessage: text and files written while a large file goes ahead are the next message's. They stay once the
+// first one is in the conversation, and follow it in the entry if it isn't.
+func TestTalkNextMessage(t *testing.T) {
+	begin := func(t *testing.T) (*testDashboard, *talk) {
+		r, one, _ := talking(t)
+		one.files, one.slow = besidePrompts(t), true
+		r.press("t", "enter", "/file a.png", "enter", "look", "enter")
+		r.shows("› look", "@a.png", "reading the files")
+		r.press("/file notes.md", "enter", "look again")
+		r.shows("› look again", "@notes.md")
+		return r, one
+	}
+	t.Run("said", func(t *testing.T) {
+		manyFiles(t)
+		bubble(t, func(t *testing.T) {
+			r, one := begin(t)
+			one.hold <- nil
+			r.settle()
+			r.shows("waiting", "› look again", "@notes.md")
+			one.slow = false
+			r.say(one, "A dot", ".")
+			r.press("enter")
+			want := []string{"open", "say look @a.png", "wait", "say look again @notes.md", "wait"}
+			if diff := cmp.Diff(want, one.did); diff != "" {
+				t.Errorf("did (-want +got):\n%s", diff)
+			}
+		})
+	})
+	for name, end := range map[string]func(*testDashboard, *talk){
+		"stopped": func(r *testDashboard, _ *talk) { r.press("esc") },
+		"refused": func(r *testDashboard, k *talk) { k.hold <- errors.New("nothing was sent"); r.settle() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			manyFiles(t)
+			bubble(t, func(t *testing.T) {
+				r, one := begin(t)
+				end(r, one)
+				one.slow = false
+				r.press("enter")
+				want := []string{"open", "say look @a.png", "say look\nlook again @a.png @notes.md", "wait"}
+				if diff := cmp.Diff(want, one.did); diff != "" {
+					t.Errorf("did (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
 }

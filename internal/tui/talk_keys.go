@@ -82,7 +82,7 @@ func (p *talkPane) scroll(by int, m *Model) {
 func (m *Model) leaveTalk() tea.Cmd {
 	p := &m.talking
 	switch {
-	case p.deed == waiting, p.deed == saying && len(p.files.written()) > 0:
+	case p.deed == waiting, p.deed == saying && len(p.sent.files) > 0:
 		p.stop()
 		return nil
 	case p.deed != idle:
@@ -133,6 +133,7 @@ func (m *Model) say(text string) tea.Cmd {
 	}
 	ctx, stop := context.WithCancel(m.calls.ctx)
 	p.stop = stop
+	p.takeOut()
 	return m.act(saying, func(t Talk) error {
 		defer stop()
 		return t.Say(ctx, text, paths)
@@ -155,7 +156,7 @@ func (m *Model) attach(path string) {
 
 // dropFile takes back the last file that was to go along.
 func (p *talkPane) dropFile() {
-	if lines := p.files.written(); len(lines) > 0 && p.deed != saying {
+	if lines := p.files.written(); len(lines) > 0 {
 		p.files.toggle(lines[len(lines)-1])
 	}
 }
@@ -206,7 +207,8 @@ func (m *Model) talkDeed(k string) tea.Cmd {
 	case p.view.Unanswered:
 		m.said = notice{words: "the last message has no answer yet", bad: true, hint: "an empty line waits for it, " + stopKey + " cancels it"}
 	case k == retryKey:
-		return m.act(saying, Talk.Again)
+		p.up = 0
+		return m.act(retrying, Talk.Again)
 	case k == undoKey:
 		return m.act(undoing, Talk.Undo)
 	}

@@ -80,6 +80,8 @@ func (p *talkPane) drawn(c canvas, width int) []string {
 	}
 	lines := k.lines[:len(k.lines):len(k.lines)]
 	switch {
+	case p.deed == saying:
+		lines = append(lines, said(c, p.sent.message(), width)...)
 	case p.heard != "":
 		for _, l := range p.told.of(p.heard, width-2) {
 			lines = append(lines, " "+l)
@@ -122,6 +124,15 @@ func failed(f chat.Failure) string {
 		return line(string(f.Code) + ": " + f.Message)
 	}
 	return line(f.Message)
+}
+
+// message is the outgoing one as the conversation has it later.
+func (o *outgoing) message() chat.Said {
+	m := chat.Said{Role: roleUser, Text: o.write.value()}
+	for _, l := range o.files {
+		m.Files = append(m.Files, strings.TrimPrefix(l, "@"))
+	}
+	return m
 }
 
 // said draws a message, with a blank line below an answer.
@@ -224,7 +235,7 @@ func (m *Model) talkState() string {
 		return "waiting, " + took
 	case p.deed == opening:
 		return "opening…"
-	case p.deed == saying && len(p.files.written()) > 0:
+	case p.deed == saying && len(p.sent.files) > 0:
 		return "reading the files, " + took
 	case p.deed != idle:
 		return "…"

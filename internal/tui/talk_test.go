@@ -54,10 +54,13 @@ type talk struct {
 	fail    error       // of Say
 	end     error       // of the next Wait
 	files   form.Entry  // that go along with a message; the zero one if it can't have files
-	slow    bool        // Say never ends by itself
+	slow    bool        // Say and Again end by hold alone, or Say by its context
+	hold    chan error
 }
 
-func newTalk(v kept.View) *talk { return &talk{view: v, answers: make(chan string)} }
+func newTalk(v kept.View) *talk {
+	return &talk{view: v, answers: make(chan string), hold: make(chan error)}
+}
 
 func (k *talk) note(what string) {
 	k.mu.Lock()
@@ -80,8 +83,14 @@ func (k *talk) Files() (form.Entry, bool) {
 func (k *talk) Say(ctx context.Context, text string, paths []string) error {
 	k.note(strings.Join(append([]string{"say " + text}, paths...), " @"))
 	if k.slow {
-		<-ctx.Done()
-		return ctx.Err()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-k.hold:
+			if err != nil {
+				return err
+			}
+		}
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -149,6 +158,11 @@ func (k *talk) Cancel(context.Context) error {
 
 func (k *talk) Again() error {
 	k.note("again")
+	if k.slow {
+		if err := <-k.hold; err != nil {
+			return err
+		}
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.view.Messages, k.view.Unanswered = append(k.view.Messages, k.view.Failed...), true
