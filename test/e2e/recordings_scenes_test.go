@@ -29,7 +29,8 @@ func filmChat(h *host) *film {
 	f.Shows("/help")
 	f.lastLine("›")
 	f.says("What is 12*7+1?", "12*7+1 = 85")
-	f.says("say A long answer comes word by word, and a lost connection loses none of it.", "loses none of it.\n")
+	f.says("say A long answer comes word by word, and a lost connection loses none of it.",
+		"\nA long answer comes word by word, and a lost connection loses none of it.\n")
 	f.types("What is 365*24? @slow:3s")
 	f.Keys("Enter")
 	h.oneRuns()
@@ -75,7 +76,7 @@ func filmDashboard(h *host) *film {
 	f.Keys("Tab")
 	f.Shows("▸ ● running", "CONTENT_POL")
 	f.Hold(1500 * time.Millisecond)
-	for _, shown := range []string{"Hello!", "The otter is asleep.", "▸ ✗ failed"} {
+	for _, shown := range []string{"│  Hello!", "│  The otter is asleep.", "▸ ✗ failed"} {
 		f.Keys("Down")
 		f.Shows(shown)
 		f.Hold(time.Second)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -161,19 +162,15 @@ func judgeFilm(t *testing.T, f *film, cast, svg []byte) {
 	if length := f.Length(); length > time.Minute {
 		t.Errorf("it takes %s, too long to watch", length)
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
-	who, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
+	secrets := []string{f.host.key, f.host.Dir, f.host.Base, os.TempDir(), filepath.Dir(harness.Binary())}
 	for name, raw := range map[string][]byte{"cast": cast, "picture": svg} {
-		for _, secret := range []string{f.host.key, f.host.Dir, f.host.Base, os.TempDir(), filepath.Dir(harness.Binary()), host, who.Username, who.HomeDir} {
+		for _, secret := range secrets {
 			if bytes.Contains(raw, []byte(secret)) {
 				t.Errorf("the %s holds %q", name, secret)
 			}
+		}
+		for _, word := range namesIn(raw, machineNames()) {
+			t.Errorf("the %s names the machine or its user: %q", name, word)
 		}
 		if len(raw) > largestRecording {
 			t.Errorf("the %s has %d bytes, more than %d", name, len(raw), largestRecording)
@@ -184,6 +181,53 @@ func judgeFilm(t *testing.T, f *film, cast, svg []byte) {
 		t.Errorf("the cast ends with\n%s\nand the session with\n%s", got, want)
 	}
 	t.Logf("%d frames, %s, %d and %d bytes", len(frames), f.Length(), len(cast), len(svg))
+}
+
+// machineNames are those of the machine, of the user, and of the user's home, as far as they are known.
+func machineNames() []string {
+	var names []string
+	if host, err := os.Hostname(); err == nil {
+		names = append(names, host)
+	}
+	if who, err := user.Current(); err == nil { // which a user without an entry isn't
+		names = append(names, who.Username)
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		names = append(names, home)
+	}
+	return names
+}
+
+var (
+	// notWords are ids and signatures of addresses, which can hold any short name, and the colours' codes, whose last
+	// letter would be the first of the word behind it.
+	notWords = regexp.MustCompile(`\\u001b\[[0-9;?]*[A-Za-z]|\w+_[0-9a-z]{20,}|[?&]\w+=[\w%.-]{20,}`)
+	// commonNames are words that a recording shows on any machine.
+	commonNames = []string{"animals", "audio", "chat", "image", "local", "localhost", "sandbox", "task", "test", "text", "unitask", "user", "video"}
+)
+
+// namesIn returns the names that a recording holds as whole words. Short and common ones tell nothing.
+func namesIn(raw []byte, names []string) (found []string) {
+	raw = notWords.ReplaceAll(raw, []byte(" "))
+	for _, name := range names {
+		if len(name) < 4 || slices.Contains(commonNames, strings.ToLower(name)) {
+			continue
+		}
+		if regexp.MustCompile(`(^|\W)` + regexp.QuoteMeta(name) + `(\W|$)`).Match(raw) {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+// TestNamesInRecordings: a name counts as a word of its own, but not within an id, and not when any recording holds it.
+func TestNamesInRecordings(t *testing.T) {
+	raw := []byte(`$ cat /home/anna/x on \u001b[1;32mbuilder-7\u001b[m, task_06h1hhpcekrootn9wztbjzptfec, ` +
+		`image.generate, /v1/files?sig=abcdefghij-root-klmnopqrst, roots`)
+	names := []string{"anna", "/home/anna", "builder-7", "root", "image", "cat", "/", ""}
+	if got, want := namesIn(raw, names), []string{"anna", "/home/anna", "builder-7"}; !slices.Equal(got, want) {
+		t.Errorf("found %q, not %q", got, want)
+	}
 }
 
 func judgeXML(t *testing.T, svg []byte) {
