@@ -58,6 +58,19 @@ func (o *Operator) ListAccounts(ctx context.Context) ([]api.Account, error) {
 	return o.accountsOf(ctx, all...)
 }
 
+// AccountName is an account's id with its name.
+type AccountName struct{ ID, Name string }
+
+// AccountNames returns the name of every account, oldest first. It reads no budgets.
+func (o *Operator) AccountNames(ctx context.Context) ([]AccountName, error) {
+	all, err := o.Store.ListAccounts(ctx)
+	names := make([]AccountName, 0, len(all))
+	for _, a := range all {
+		names = append(names, AccountName{a.ID, a.Name})
+	}
+	return names, err
+}
+
 // GetAccount returns an account by its id or name.
 func (o *Operator) GetAccount(ctx context.Context, which string) (api.Account, error) {
 	a, err := o.find(ctx, which)

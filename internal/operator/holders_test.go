@@ -161,3 +161,28 @@ func TestBudgetHoldersAreKept(t *testing.T) {
 	want("the new key", 2, 1)
 	want("no change", 0, 1)
 }
+
+// heldCounts is a store that counts how often counters are read.
+type heldCounts struct {
+	store.Registry
+	reads int
+}
+
+func (h *heldCounts) Held(ctx context.Context, counters []store.Counter) ([]int64, error) {
+	h.reads++
+	return h.Registry.Held(ctx, counters)
+}
+
+// TestAccountNamesReadNoBudgets: names alone cost no look at the accounts' counters.
+func TestAccountNamesReadNoBudgets(t *testing.T) {
+	o := newTestOperator(t)
+	shop := fixture.Must(o.CreateAccount(t.Context(), api.AccountCreate{Name: "shop", Limits: api.Limits{Budget: "1", BudgetPeriod: "day"}}))(t)
+	s := &heldCounts{Registry: o.db}
+	o.Store = s
+	if got := fixture.Must(o.AccountNames(t.Context()))(t); len(got) != 1 || got[0].ID != shop.ID || got[0].Name != "shop" || s.reads != 0 {
+		t.Errorf("%+v after %d reads of counters", got, s.reads)
+	}
+	if fixture.Must(o.ListAccounts(t.Context()))(t); s.reads != 1 {
+		t.Errorf("the list with budgets took %d reads of counters", s.reads)
+	}
+}

@@ -184,3 +184,15 @@ func TestManyKeys(t *testing.T) {
 		t.Errorf("the page has %d keys: %s", got, page.body)
 	}
 }
+
+// TestPollsOfAllAccounts: the usage of all accounts is read anew less often than that of one.
+func TestPollsOfAllAccounts(t *testing.T) {
+	operator := newWorld(t).member("home", "operator")
+	for path, want := range map[string]string{
+		"/usage": `data-poll="10"`, "/usage?account=*": `data-poll="60"`, "/keys": `data-poll="10"`, "/keys?account=*": `data-poll="10"`,
+	} {
+		if body := operator.get(path).body; !strings.Contains(body, want) {
+			t.Errorf("%s lacks %s", path, want)
+		}
+	}
+}

@@ -92,7 +92,7 @@ func (c *Console) handleCommands(x exchange) error {
 	}
 	c.addTrials(x, add)
 	if p.Operator() {
-		names, err := c.operator.ListAccounts(x.r.Context())
+		names, err := c.operator.AccountNames(x.r.Context())
 		if err != nil {
 			return err
 		}

@@ -92,7 +92,7 @@ func (c *Console) choices(x exchange) ([]string, error) {
 	if !operates(x.visitor) {
 		return nil, nil
 	}
-	all, err := c.operator.ListAccounts(x.r.Context())
+	all, err := c.operator.AccountNames(x.r.Context())
 	names := make([]string, 0, len(all))
 	for _, a := range all {
 		names = append(names, a.Name)

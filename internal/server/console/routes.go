@@ -57,7 +57,7 @@ func (c *Console) handleRoutes(x exchange) error {
 	if !ok {
 		return fault.Invalid("capability", "names no capability of the directory")
 	}
-	accounts, err := c.operator.ListAccounts(x.r.Context())
+	accounts, err := c.operator.AccountNames(x.r.Context())
 	if err != nil {
 		return err
 	}

@@ -171,7 +171,7 @@ func (c *Console) addAccounts(
 
 // accountNames returns the names of all accounts by their ids.
 func (c *Console) accountNames(x exchange) (map[string]string, error) {
-	all, err := c.operator.ListAccounts(x.r.Context())
+	all, err := c.operator.AccountNames(x.r.Context())
 	names := make(map[string]string, len(all))
 	for _, a := range all {
 		names[a.ID] = a.Name

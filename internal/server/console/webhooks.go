@@ -298,7 +298,7 @@ func (c *Console) handleOverseen(x exchange) error {
 	if err != nil {
 		return err
 	}
-	accounts, err := c.operator.ListAccounts(x.r.Context())
+	accounts, err := c.operator.AccountNames(x.r.Context())
 	if err != nil {
 		return err
 	}
