@@ -115,6 +115,55 @@ async function secrets(page) {
   assert(page.url().endsWith("/console/keys"), "it went to " + page.url());
 }
 
+// slowly opens a page whose commands come at answer(), and enters a text before. asked counts how often they are asked for.
+async function slowly(page, text) {
+  const state = { asked: 0 };
+  const answer = new Promise((done) => { state.answer = done; });
+  await page.unroute("**/console/commands");
+  await page.route("**/console/commands", async (route) => {
+    state.asked++;
+    await answer;
+    await route.continue().catch(() => {}); // its page may be gone
+  });
+  await page.goto("/console/tasks");
+  await page.keyboard.press("/");
+  await page.keyboard.type(text);
+  await page.keyboard.press("Enter");
+  return state;
+}
+
+// late: Enter waits for the commands, which are read once for a page.
+async function late(page) {
+  const waits = await slowly(page, "keys");
+  await page.getByText("The pages and actions are being read.").waitFor();
+  equal(await options(page), ["keys\nFind"], "what is there without the commands");
+  waits.answer();
+  await page.waitForURL("**/console/keys");
+  const state = await slowly(page, "usage");
+  await page.keyboard.press("Escape"); // it isn't gone to any more
+  await open(page).waitFor({ state: "hidden" });
+  await page.keyboard.press("/");
+  await page.keyboard.type("key");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("s"); // nor to the other
+  state.answer();
+  await list(page).getByRole("option", { name: "Keys Page", exact: true }).waitFor();
+  equal(await page.getByText("are being read").count(), 0, "words of waiting");
+  await page.keyboard.press("Escape");
+  await open(page).waitFor({ state: "hidden" });
+  await page.keyboard.press("/");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await page.evaluate(() => fetch("/console/commands").then((answer) => answer.text())); // as the palette would
+  equal(await list(page).getByRole("option").nth(2).getAttribute("aria-selected"), "true", "the third is chosen still");
+  equal([state.asked, new URL(page.url()).pathname], [2, "/console/tasks"], "how often the page and this test asked, and where it is");
+  await page.keyboard.press("Escape");
+  const id = await slowly(page, `task_${"0".repeat(26)}`); // no command
+  await page.waitForURL("**/console/lookup?**");
+  id.answer();
+  await page.unroute("**/console/commands");
+}
+
 async function looks(page) {
   await page.goto("/console/");
   for (const colorScheme of ["light", "dark"]) {
@@ -149,6 +198,7 @@ async function unreachable(page) {
   await page.keyboard.type("something");
   equal(await options(page), ["something\nFind"], "what is left");
   await page.keyboard.press("Escape");
+  await open(page).waitFor({ state: "hidden" });
   await page.unroute("**/console/commands");
 }
 
@@ -159,6 +209,7 @@ await browse(async (page) => {
   await step("fields are left alone", () => fields(page));
   await step("a secret goes nowhere", () => secrets(page));
   await step("it leads to pages, capabilities, accounts and ids", () => ways(page));
+  await step("before the commands are there", () => late(page));
   await step("looks, mouse and touch", () => looks(page));
   await step("without an answer", () => unreachable(page));
   await step("sign out", async () => {

@@ -17,7 +17,9 @@ const mostShown = 50;
 
 let palette, field, list, note; // made when they are opened for the first time
 let shortcuts;
-let commands = [];
+let commands; // read once for a page
+let reading = false;
+let entered = false; // Enter waits for the commands that are being read
 let trouble = ""; // why there are no commands
 let shown = [];
 let chosen = 0;
@@ -40,7 +42,7 @@ const leadsTo = (to) => `${button.dataset.go}?${new URLSearchParams({ to })}`;
 function found(typed) {
   if (secret(typed)) return [];
   if (identifies(typed)) return [{ text: typed, kind: "Go to", href: leadsTo(typed) }];
-  const all = ranked(commands, typed).slice(0, mostShown);
+  const all = ranked(commands ?? [], typed).slice(0, mostShown);
   if (typed) all.push({ text: typed, kind: "Find", href: leadsTo(typed) });
   return all;
 }
@@ -71,6 +73,18 @@ function draw() {
   choose(0);
 }
 
+function type() {
+  entered = false;
+  draw();
+}
+
+// enter takes the entry that is chosen, once the commands are there. An id needs none.
+function enter() {
+  entered = reading && !identifies(field.value.trim());
+  if (entered) note.textContent = "The pages and actions are being read.";
+  else if (shown[chosen]) run(shown[chosen]);
+}
+
 function run(command) {
   palette.close();
   if (command.act) acts[command.act]();
@@ -78,29 +92,36 @@ function run(command) {
 }
 
 async function load() {
+  reading = true;
   try {
     const answer = await fetch(button.dataset.palette, { headers: { Accept: "application/json" } });
-    if (answer.redirected) location.reload(); // to the sign-in page
+    if (answer.redirected) {
+      location.reload(); // to the sign-in page
+      return;
+    }
     if (!answer.ok) throw new Error(answer.statusText);
     commands = await answer.json();
     trouble = "";
   } catch {
     trouble = "The pages and actions couldn't be read. An id is found all the same.";
   }
-  if (palette.open) draw();
+  reading = false;
+  if (!palette.open) return;
+  draw();
+  if (entered) enter();
 }
 
 function open() {
   if (document.querySelector("dialog[open]")) return;
   if (!palette) {
     ({ palette, field, list, note } = makePalette());
-    field.addEventListener("input", draw);
+    field.addEventListener("input", type);
     field.addEventListener("keydown", press);
   }
   field.value = "";
   palette.showModal();
-  draw();
-  load();
+  type();
+  if (!commands && !reading) load();
 }
 
 // press chooses and takes an entry.
@@ -108,10 +129,13 @@ function press(event) {
   if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
   const to = { ArrowDown: chosen + 1, ArrowUp: chosen - 1, PageDown: Math.min(chosen + 8, shown.length - 1), PageUp: Math.max(chosen - 8, 0) }[event.key];
   if (to !== undefined) choose(to);
-  else if (event.key === "Enter" && shown[chosen]) run(shown[chosen]);
+  else if (event.key === "Enter") enter();
   else return;
   event.preventDefault();
 }
+
+// typing is where somebody types, unlike a box, a button or a slider.
+const typing = "textarea, select, [contenteditable], input:not([type=checkbox], [type=radio], [type=button], [type=submit], [type=file], [type=range])";
 
 // opens acts on the keys that open a dialog, and reports whether it was one. Somebody who types in a field types `/` and `?`.
 function opens(event) {
@@ -121,7 +145,7 @@ function opens(event) {
     else open();
     return true;
   }
-  if (event.ctrlKey || event.metaKey || event.target.closest?.("input, textarea, select, [contenteditable]") || document.querySelector("dialog[open]")) return false;
+  if (event.ctrlKey || event.metaKey || event.target.closest?.(typing) || document.querySelector("dialog[open]")) return false;
   if (event.key === "/") open();
   else if (event.key === "?") showShortcuts();
   else return false;
@@ -132,5 +156,6 @@ document.addEventListener("keydown", (event) => {
   if (!event.isComposing && !event.altKey && !event.defaultPrevented && opens(event)) event.preventDefault();
 });
 button.hidden = false;
+button.setAttribute("aria-keyshortcuts", mac ? "/ Meta+K" : "/ Control+K");
 button.querySelector("kbd").dataset.keys = mac ? "⌘ K" : "Ctrl K";
 button.addEventListener("click", open);
