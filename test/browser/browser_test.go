@@ -22,6 +22,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/task"
+	"unitask/test/fixture"
 	"unitask/test/harness"
 )
 
@@ -118,6 +119,11 @@ func run(t *testing.T, script string, s *harness.Server, prepare ...func(*client
 		t.Fatal(err)
 	}
 	drive(t, node, script, raw)
+	if *update { // TestScreenshots has judged those of before
+		for _, file := range fixture.Must(filepath.Glob(filepath.Join(told.Screenshots, "*.png")))(t) {
+			judgePicture(t, file)
+		}
+	}
 }
 
 // home is the account of whoever signs in; the scripts know its name.

@@ -110,7 +110,7 @@ const trials = new Map([
     await open(page, "image.generate");
     await page.getByLabel("Prompt", { exact: false }).first().fill("A red fox in fresh snow, early light");
     await more(page);
-    await page.getByRole("textbox", { name: "Size" }).fill("480x300");
+    await page.getByRole("textbox", { name: "Size" }).fill("432x270");
     await runTrial(page);
     await drawn(page);
     await more(page);
