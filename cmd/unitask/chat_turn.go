@@ -56,20 +56,25 @@ func (s *chatSession) finish(ctx context.Context) error {
 
 func (s *chatSession) await(ctx context.Context) error {
 	p := startProgress(s.t, string(s.Entry.Name))
+	stop := sync.OnceFunc(p.stop)
 	s.progress.Store(p)
-	end := sync.OnceFunc(func() {
+	end := func() {
 		s.progress.Store(nil)
-		p.stop()
-	})
+		stop()
+	}
 	defer end()
 	show := p.show
 	if !s.t.outTTY && !s.t.errTTY {
 		show = func(api.Task) {}
 	}
-	said := &textPrinter{t: s.t, begin: func() { p.hush(); end() }}
-	thoughts := &thoughtPrinter{t: s.t, begin: said.begin}
+	thoughts := &thoughtPrinter{t: s.t}
+	said := &textPrinter{t: s.t, begin: func(said *textPrinter) {
+		p.hush(func() { thoughts.end(); said.again() })
+		stop()
+	}}
+	thoughts.begin = func() { said.begin(said) }
 	err := s.Wait(ctx, talk.Listener{
-		Task: show, Thought: thoughts.say, Retry: said.again,
+		Task: show, Thought: thoughts.say,
 		Text: func(piece string) { thoughts.end(); said.say(piece) },
 		Ended: func() {
 			end()

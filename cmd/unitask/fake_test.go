@@ -29,8 +29,8 @@ const (
 // fake is a service that speaks the API as far as the commands need it. Its tasks move one state a read;
 // "@fail:CODE" and "@stuck" in a prompt have those effects, "@failjob:CODE" fails the task and "@flaky:job" does so
 // once. "@lost:" breaks the first connection after the work, and "@quick:" ends the task at its first read. "@words:"
-// is answered as a stream if one is wanted; "@cut:" breaks it off in the middle, and "@other:" streams another text
-// than the task then has. "@short:" is answered with a text of 1,500 tokens that had no room for more.
+// is answered as a stream if one is wanted; "@cut:" breaks it off in the middle, "@away:" the first read after it too, and
+// "@other:" streams another text than the task then has. "@short:" is answered with a text of 1,500 tokens that had no room for more.
 type fake struct {
 	*httptest.Server
 	entries []catalog.Capability
@@ -45,6 +45,7 @@ type fakeTask struct {
 	prompt string
 	images int
 	tries  int
+	missed bool // a read
 	moves  []api.Move
 }
 
@@ -159,7 +160,7 @@ func (f *fake) create(w http.ResponseWriter, r *http.Request) {
 	made.move(task.Queued)
 	f.begin(made)
 	if strings.HasPrefix(req.Capability, "text.") && input.Prompt != "@stuck:running" {
-		if r.Header.Get("Accept") == sse.ContentType && input.Prompt != "" && strings.Contains("@words: @cut: @other:", strings.Fields(input.Prompt)[0]) {
+		if r.Header.Get("Accept") == sse.ContentType && input.Prompt != "" && strings.Contains("@words: @cut: @away: @other:", strings.Fields(input.Prompt)[0]) {
 			f.stream(w, made)
 			return
 		}
@@ -184,8 +185,9 @@ func (f *fake) stream(w http.ResponseWriter, t *fakeTask) {
 	}
 	tell(api.EventTask, t.Task)
 	words := strings.SplitAfter("you said: "+t.prompt, " ")
+	cut := strings.HasPrefix(t.prompt, "@cut:") || strings.HasPrefix(t.prompt, "@away:")
 	switch {
-	case strings.HasPrefix(t.prompt, "@cut:"):
+	case cut:
 		words = words[:len(words)/2]
 	case strings.HasPrefix(t.prompt, "@other:"):
 		words = []string{"something ", "else"}
@@ -193,7 +195,7 @@ func (f *fake) stream(w http.ResponseWriter, t *fakeTask) {
 	for _, word := range words {
 		tell(api.EventDelta, api.Delta{Text: word})
 	}
-	if strings.HasPrefix(t.prompt, "@cut:") {
+	if cut {
 		panic(http.ErrAbortHandler)
 	}
 	f.finish(t, 0)
@@ -248,6 +250,10 @@ func (f *fake) finish(t *fakeTask, vectors int) {
 
 // get answers as the task is and then moves it on, so that each read meets another state.
 func (f *fake) get(w http.ResponseWriter, t *fakeTask) {
+	if strings.HasPrefix(t.prompt, "@away:") && !t.missed {
+		t.missed = true
+		panic(http.ErrAbortHandler)
+	}
 	if strings.HasPrefix(t.prompt, "@quick:") && !t.State.Terminal() {
 		f.finish(t, 0)
 	}

@@ -32,8 +32,9 @@ type progress struct {
 	state   task.State
 	detail  string
 	trouble string
-	quiet   bool // the result is being printed
-	resumed bool // a copy, which was cut off; set before its work
+	pauses  int    // since the last revision
+	broken  func() // ends the printed part of a result that comes anew; nil before the result begins
+	resumed bool   // a copy, which was cut off; set before its work
 }
 
 func startProgress(t *terminal, label string) *progress {
@@ -49,10 +50,10 @@ func (p *progress) show(now api.Task) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	first, changed := p.state == "", p.state != now.State
-	p.state, p.detail, p.trouble = now.State, percent(now.Progress), ""
+	p.state, p.detail, p.trouble, p.pauses = now.State, percent(now.Progress), "", 0
 	p.label = now.Capability
 	switch {
-	case p.t.errTTY || p.quiet || !changed || first && now.State.Terminal():
+	case p.t.errTTY || p.broken != nil || !changed || first && now.State.Terminal():
 	case first:
 		p.t.note("%s %s", now.State, now.ID)
 	default:
@@ -60,14 +61,25 @@ func (p *progress) show(now api.Task) {
 	}
 }
 
-// retry takes the reason of a pause. Elsewhere than on a terminal each new try of a request has its line, and the
-// unanswered reads of a task have one together.
+// retry takes the reason of a pause. Where no line is redrawn each new try of a request has its line, and the unanswered
+// reads of a task have one together. Beside a result in a pipe stderr stays empty. On a terminal a printed part of the
+// result is left alone by the first unanswered read, for the next one mostly brings the rest.
 func (p *progress) retry(r client.Retry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	said := p.trouble != ""
 	p.trouble = sayRetry(r)
-	if !p.t.errTTY && !p.quiet && (!said || r.Tries > 0) {
+	p.pauses++
+	noted, first := !p.t.errTTY, 1
+	if p.broken != nil {
+		noted, first = p.t.errTTY || p.t.outTTY, 2
+	}
+	if p.pauses != first && r.Tries == 0 {
+		return
+	}
+	if p.broken != nil {
+		p.broken()
+	}
+	if noted {
 		p.t.note("%s", p.trouble)
 	}
 }
@@ -86,7 +98,7 @@ func sayRetry(r client.Retry) string {
 func (p *progress) sent(done, all int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.t.errTTY && !p.quiet && all > 0 && p.detail == "" {
+	if !p.t.errTTY && p.broken == nil && all > 0 && p.detail == "" {
 		p.t.note("sending %s", api.Size(all))
 	}
 	if p.detail, p.trouble = "", ""; all > 0 {
@@ -117,11 +129,11 @@ func (p *progress) work(phase store.Phase, tasks int64) {
 	}
 }
 
-// hush ends the notes, because the result begins.
-func (p *progress) hush() {
+// hush ends the notes of states, because the result begins. broken is called before it comes anew.
+func (p *progress) hush(broken func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.quiet = true
+	p.broken = broken
 }
 
 // stop clears the line. Later output on stderr starts at its beginning.

@@ -161,7 +161,7 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 	if o.noWait {
 		return s.Settle(o.submit(ctx, t, s))
 	}
-	said := o.listen(t, entry, req, func() { p.hush(); stop() })
+	said := o.listen(t, entry, req, func(said *textPrinter) { p.hush(said.again); stop() })
 	done, err := o.finish(ctx, s, entry.Mode, said)
 	stop()
 	if err != nil && o.asJSON {
@@ -259,7 +259,6 @@ func (o *runOptions) finish(ctx context.Context, s *submit.Submission, mode cata
 	how := client.CreateOptions{Wait: o.hold(mode)}
 	if said != nil {
 		how.OnText = said.say
-		how.OnRetry = func(client.Retry) { said.again() }
 	}
 	done, err := s.Finish(ctx, how)
 	return done, o.explain(err)
@@ -267,7 +266,7 @@ func (o *runOptions) finish(ctx context.Context, s *submit.Submission, mode cata
 
 // listen returns a printer for a text while it comes, nil if it is wanted whole, in JSON or a file: with tool calls it
 // is printed as JSON.
-func (o *runOptions) listen(t *terminal, entry api.Capability, req api.CreateRequest, begin func()) *textPrinter {
+func (o *runOptions) listen(t *terminal, entry api.Capability, req api.CreateRequest, begin func(*textPrinter)) *textPrinter {
 	if o.asJSON || o.open || o.output != "" || entry.Mode != catalog.Sync || entry.Modality != "text" || len(catalog.ToolsOf(req.Parameters)) > 0 {
 		return nil
 	}

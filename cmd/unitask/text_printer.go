@@ -12,7 +12,7 @@ var errReworded = errors.New("the text began again in other words: what stands o
 // textPrinter prints a text while it comes. A nil one is silent. It is used by one goroutine.
 type textPrinter struct {
 	t        *terminal
-	begin    func() // before the first piece: the line of the wait makes room
+	begin    func(*textPrinter) // before the first piece: the line of the wait makes room
 	heard    strings.Builder
 	printed  strings.Builder
 	reworded bool // heard differs from the text that a pipe has
@@ -21,17 +21,20 @@ type textPrinter struct {
 
 // say takes the next piece and prints the new part.
 func (s *textPrinter) say(piece string) {
-	s.begin()
+	s.begin(s)
 	s.heard.WriteString(piece)
 	if !strings.HasPrefix(s.printed.String(), s.heard.String()) {
 		s.catchUp(s.heard.String())
 	}
 }
 
-// again takes the text from its beginning again: printed text isn't printed twice.
+// again takes the text from its beginning again. A terminal gets it anew on a line of its own, below the reason of the
+// break; a pipe doesn't get printed text twice.
 func (s *textPrinter) again() {
-	if s != nil {
-		s.heard.Reset()
+	s.heard.Reset()
+	if s.t.outTTY {
+		s.end()
+		s.printed.Reset()
 	}
 }
 

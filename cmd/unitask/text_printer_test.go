@@ -75,8 +75,8 @@ func TestPipeGetsPieces(t *testing.T) {
 	}
 }
 
-// TestSpokenAgain: a text that begins again isn't printed twice. In other words it stands on a new line of a
-// terminal, and ends a pipe with an error.
+// TestSpokenAgain: a text that begins again comes anew on a new line of a terminal. A pipe doesn't get it twice, and gets
+// an error if it comes in other words.
 func TestSpokenAgain(t *testing.T) {
 	for name, tt := range map[string]struct {
 		first, second []string
@@ -84,8 +84,9 @@ func TestSpokenAgain(t *testing.T) {
 		screen, pipe  string
 		reworded      bool
 	}{
-		"the same":         {[]string{"one ", "two "}, []string{"one", " two three"}, "one two three", "one two three\n", "one two three\n", false},
-		"shorter":          {[]string{"one ", "two "}, []string{"one "}, "one two three", "one two three\n", "one two three\n", false},
+		"the same":         {[]string{"one ", "two "}, []string{"one", " two three"}, "one two three", "one two \none two three\n", "one two three\n", false},
+		"shorter":          {[]string{"one ", "two "}, []string{"one "}, "one two three", "one two \none two three\n", "one two three\n", false},
+		"after a line":     {[]string{"one\n"}, []string{"one\n"}, "one\ntwo", "one\none\ntwo\n", "one\ntwo\n", false},
 		"in other words":   {[]string{"one ", "two "}, []string{"one ", "four"}, "one four", "one two \none four\n", "one two \n", true},
 		"cut short":        {[]string{"one ", "two "}, nil, "one", "one two \none\n", "one two \n", true},
 		"nothing was said": {nil, []string{"four"}, "four", "four\n", "four\n", false},
@@ -93,7 +94,7 @@ func TestSpokenAgain(t *testing.T) {
 		for _, screen := range []bool{true, false} {
 			t.Run(name, func(t *testing.T) {
 				var out strings.Builder
-				s := &textPrinter{t: &terminal{out: &out, outTTY: screen}, begin: func() {}}
+				s := &textPrinter{t: &terminal{out: &out, outTTY: screen}, begin: func(*textPrinter) {}}
 				for _, piece := range tt.first {
 					s.say(piece)
 				}
