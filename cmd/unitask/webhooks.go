@@ -71,6 +71,11 @@ func (f *filterFlags) addFilters(cmd *cobra.Command, all string) {
 	_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(endNames, cobra.ShellCompDirectiveNoFileComp))
 }
 
+// addBudgets adds --budgets.
+func addBudgets(cmd *cobra.Command, of *bool, more string) {
+	cmd.Flags().BoolVar(of, "budgets", false, "tell it of budgets that are spent to 80 % and to 100 %, too"+more)
+}
+
 var endNames = []string{string(task.Succeeded), string(task.Failed), string(task.Canceled)}
 
 // ends returns the states of --state; "*" stands for all.

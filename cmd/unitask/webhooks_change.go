@@ -50,7 +50,7 @@ Each end of a task of this account and mode is sent to the URL, signed as Standa
 		RunE: func(cmd *cobra.Command, _ []string) error { return webhooksCreateRun(cmd.Context(), t, &o) },
 	}
 	cmd.Flags().StringVar(&o.request.Description, "description", "", "what it is for")
-	cmd.Flags().BoolVar(&o.request.Budgets, "budgets", false, "tell it of budgets that are spent to 80 % and to 100 %, too")
+	addBudgets(cmd, &o.request.Budgets, "")
 	o.addFilters(cmd, "")
 	addJSON(cmd, &o.asJSON)
 	o.add(cmd)
@@ -99,7 +99,7 @@ func newWebhooksUpdateCmd(t *terminal) *cobra.Command {
 	cmd.Flags().StringVar(&o.about, "description", "", "what it is for")
 	cmd.Flags().BoolVar(&o.disable, "disable", false, "tell it of no end from now on")
 	cmd.Flags().BoolVar(&o.enable, "enable", false, "tell it of ends again, also after it answered 410")
-	cmd.Flags().BoolVar(&o.budgets, "budgets", false, "tell it of budgets that are spent to 80 % and to 100 %, or not: --budgets=false")
+	addBudgets(cmd, &o.budgets, "; not any more: --budgets=false")
 	cmd.MarkFlagsMutuallyExclusive("disable", "enable")
 	o.addFilters(cmd, `; "*" for all`)
 	addJSON(cmd, &o.asJSON)

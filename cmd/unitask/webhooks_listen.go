@@ -31,6 +31,7 @@ type webhooksListenOptions struct {
 	clientFlags
 	filterFlags
 	forward string
+	budgets bool
 }
 
 func newWebhooksListenCmd(t *terminal) *cobra.Command {
@@ -44,11 +45,13 @@ over the API.
 The first line is the secret of this run, with which the program verifies the signatures as it will those of a webhook.
 Then there is a line for each event: time, id, type and the program's answer, in a pipe with tabs between.`,
 		Example: `  unitask webhooks listen --forward http://localhost:3000/hooks
-  unitask webhooks listen --forward http://localhost:3000 --capability 'image.*' --state failed`,
+  unitask webhooks listen --forward http://localhost:3000 --capability 'image.*' --state failed
+  unitask webhooks listen --forward http://localhost:3000 --budgets --api-key-file live.key`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return webhooksListenRun(cmd.Context(), t, &o) },
 	}
 	cmd.Flags().StringVar(&o.forward, "forward", "", "the program's `URL`")
+	addBudgets(cmd, &o.budgets, "")
 	o.addFilters(cmd, "")
 	o.add(cmd)
 	return cmd
@@ -67,7 +70,9 @@ func webhooksListenRun(ctx context.Context, t *terminal, o *webhooksListenOption
 	if err != nil {
 		return err
 	}
-	made, err := c.CreateWebhook(ctx, api.WebhookCreate{Listener: true, Description: "unitask webhooks listen", Capabilities: o.capabilities, States: states})
+	made, err := c.CreateWebhook(ctx, api.WebhookCreate{
+		Listener: true, Description: "unitask webhooks listen", Capabilities: o.capabilities, States: states, Budgets: o.budgets,
+	})
 	if err != nil {
 		return err
 	}

@@ -83,6 +83,29 @@ func TestBudgets(t *testing.T) {
 	})
 }
 
+// TestBudgetsOfListener: a listener that wants it hears of a budget, and a listener of tasks alone doesn't.
+func TestBudgetsOfListener(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		d, live := newEndpoints(t, w), notify.Holder{Scope: task.Scope{Account: "acct_1", Mode: task.Live}}
+		wants := fixture.Must(d.Create(t.Context(), live, api.WebhookCreate{Listener: true, Budgets: true}))(t)
+		tasks := fixture.Must(d.Create(t.Context(), live, api.WebhookCreate{Listener: true}))(t)
+		w.sender.Budgets = func(context.Context) ([]webhook.Budget, error) {
+			return []webhook.Budget{{Account: "acct_1", Amount: 5 * task.USD, Spent: 4 * task.USD, Percent: 80, Period: "day", Ends: time.Now().Add(time.Hour)}}, nil
+		}
+		w.sender.Start()
+		defer w.stop()
+		got := fixture.Must(d.Fetch(t.Context(), live, wants.ID, time.Minute))(t)
+		var body struct{ Type string }
+		if len(got) != 1 || json.Unmarshal(got[0].Body, &body) != nil || body.Type != webhook.TypeBudget {
+			t.Errorf("it hears of %+v", got)
+		}
+		if got := fixture.Must(d.Fetch(t.Context(), live, tasks.ID, time.Minute))(t); len(got) != 0 {
+			t.Errorf("a listener of tasks hears of %+v", got)
+		}
+	})
+}
+
 // TestBudgetsAreTheAccounts: a key of some capabilities makes no webhook of budgets, and sees those of others no more than
 // their deliveries; nil in tests.
 func TestBudgetsAreTheAccounts(t *testing.T) {
