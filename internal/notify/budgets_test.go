@@ -35,7 +35,7 @@ func TestBudgets(t *testing.T) {
 			}
 		}
 		ends := time.Now().Add(24 * time.Hour).UTC()
-		budget := webhook.Budget{Account: "acct_1", Key: "key_1", Amount: 5 * task.USD, Spent: 4_100_000_000, Percent: 82, Period: "day", Ends: ends}
+		budget := webhook.Budget{Account: "acct_1", Key: "key_1", First: "key_1", Amount: 5 * task.USD, Spent: 4_100_000_000, Percent: 82, Period: "day", Ends: ends}
 		var mu sync.Mutex
 		change := func(f func()) {
 			mu.Lock()
@@ -70,6 +70,8 @@ func TestBudgets(t *testing.T) {
 			t.Errorf("the body: %+v", body)
 		}
 		change(func() { budget.Percent, budget.Spent = 100, budget.Amount })
+		told(2)
+		change(func() { budget.Key = "key_2" }) // which replaces key_1
 		told(2)
 		change(func() { budget.Amount = 6 * task.USD })
 		told(4)

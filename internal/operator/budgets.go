@@ -166,7 +166,7 @@ func (o *Operator) readBudgets(ctx context.Context, now time.Time) (near []nearB
 		add(accountBudget(a, now), nearBudget{webhook.Budget{Account: a.ID}, a.Name})
 	}
 	for _, k := range holders.open(now) {
-		add(keyBudget(k, now), nearBudget{webhook.Budget{Account: k.Account, Key: k.ID}, k.Name})
+		add(keyBudget(k, now), nearBudget{webhook.Budget{Account: k.Account, Key: k.ID, First: k.Counter()}, k.Name})
 	}
 	spent, err := o.spent(ctx, budgets)
 	if err != nil {

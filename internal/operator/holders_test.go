@@ -67,30 +67,39 @@ func TestBudgetsOfAccountsThatRest(t *testing.T) {
 	}
 }
 
-// TestBudgetOfRotation: within the overlap of a rotation the budget that both keys share is one, of the newer key.
+// TestBudgetOfRotation: within the overlap of a rotation the budget that both keys share is one, of the newer key. Webhooks
+// that were told of it by the old key aren't told again.
 func TestBudgetOfRotation(t *testing.T) {
 	o := newTestOperator(t)
 	shop := fixture.Must(o.CreateAccount(t.Context(), api.AccountCreate{Name: "shop"}))(t)
 	other := o.spentKey(shop, 0)
 	old := o.spentKey(shop, 0)
 	o.advance(time.Second)
-	next := fixture.Must(o.RotateKey(t.Context(), old.ID, api.KeyRotate{OverlapSeconds: 4 * 3600}))(t)
+	marks := map[string]string{} // of the last look, by key
 	want := func(name string, ids ...string) {
 		t.Helper()
+		clear(marks)
 		o.advance(time.Minute)
 		var got []string
 		for _, b := range fixture.Must(o.NearBudgets(t.Context()))(t) {
 			got = append(got, b.Key)
+			marks[b.Key] = b.Mark()
 		}
 		if diff := cmp.Diff(ids, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
+	want("before", other.ID, old.ID)
+	mark := marks[old.ID]
+	next := fixture.Must(o.RotateKey(t.Context(), old.ID, api.KeyRotate{OverlapSeconds: 4 * 3600}))(t)
 	update := func(l api.LimitsUpdate) {
 		t.Helper()
 		fixture.Must(o.UpdateKey(t.Context(), next.ID, api.KeyUpdate{Limits: &l}))(t)
 	}
 	want("the overlap", other.ID, next.ID)
+	if marks[next.ID] != mark || marks[other.ID] == mark {
+		t.Errorf("webhooks are told by %q, and by %q before the rotation", marks, mark)
+	}
 	update(api.LimitsUpdate{Budget: new("0.35")})
 	want("another amount", other.ID, old.ID, next.ID)
 	update(api.LimitsUpdate{Budget: new("0.3"), BudgetPeriod: new("month")})

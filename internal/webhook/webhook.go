@@ -77,6 +77,7 @@ const PrefixBudget = "bud_"
 type Budget struct {
 	Account string     `json:"account"`
 	Key     string     `json:"key,omitempty"` // its id; "": all keys of the account together
+	First   string     `json:"-"`             // the first of the keys that share it by rotations; "" for the account's
 	Amount  task.Money `json:"amount"`
 	Spent   task.Money `json:"spent"`   // the reserved amounts of open tasks included
 	Percent int        `json:"percent"` // how much of it, rounded down
@@ -88,9 +89,9 @@ type Budget struct {
 // BudgetParts returns the parts of a budget, in percent, of which endpoints are told.
 func BudgetParts() []int { return []int{80, 100} }
 
-// Mark names what an endpoint is told of once: a part of an amount in a period.
+// Mark names what an endpoint is told of once: a part of an amount in a period. A rotation leaves it as it is.
 func (b Budget) Mark() string {
-	return fmt.Sprintf("%s %s %s %s %s %d", b.Account, b.Key, b.Period, b.Ends.UTC().Format(time.DateOnly), b.Amount, b.Part)
+	return fmt.Sprintf("%s %s %s %s %s %d", b.Account, b.First, b.Period, b.Ends.UTC().Format(time.DateOnly), b.Amount, b.Part)
 }
 
 // ValidEvent reports whether id is that of a task's end or of a budget.
