@@ -100,34 +100,46 @@ func TestResetSupplier(t *testing.T) {
 	})
 }
 
-// asked is a supplier that refuses the service's key when it is asked without cost.
-type asked struct{ *script }
+// asked is a supplier that can be asked without cost, with the error that it answers.
+type asked struct {
+	*script
 
-func (asked) Probe(context.Context) (bool, error) {
-	return true, &supplier.Error{Fault: fault.New(fault.ProviderUnavailable, "away"), Sent: supplier.Refused, Operator: true, Status: 401}
+	refuses error
 }
 
-// TestReach: asking a supplier leaves its routes as they stand, whatever it answers: it does not trip a
-// breaker, or close one.
+func (a asked) Probe(context.Context) (bool, error) { return true, a.refuses }
+
+// TestReach: asking a supplier makes no submission and leaves its routes as they stand, whatever it answers: it does not
+// trip a breaker, or close one.
 func TestReach(t *testing.T) {
-	refusing := &script{submitFn: func(int, supplier.Request) (supplier.Outcome, error) {
-		return supplier.Outcome{}, &supplier.Error{Fault: fault.New(fault.ProviderUnavailable, "away"), Sent: supplier.Refused, Operator: true, Status: 401}
-	}}
-	inWorld(t, []routing.Route{route("text.chat", "asked", 1, asked{&script{}}), route("text.embed", "tripped", 1, refusing)}, func(w *world) {
+	refusal := &supplier.Error{Fault: fault.New(fault.ProviderUnavailable, "away"), Sent: supplier.Refused, Operator: true, Status: 401}
+	refusing := func(int, supplier.Request) (supplier.Outcome, error) { return supplier.Outcome{}, refusal }
+	open, tripped, mute := &script{}, &script{submitFn: refusing}, &script{}
+	inWorld(t, []routing.Route{
+		route("text.chat", "open", 1, asked{open, refusal}), route("text.embed", "tripped", 1, asked{tripped, nil}), route("image.generate", "mute", 1, mute),
+	}, func(w *world) {
 		w.create("trips-its-route", `{"capability":"text.embed","input":{"texts":["a"]}}`, time.Minute)
 		before := w.g.Routes()
-		if before[1].Reason == "" {
-			t.Fatalf("it isn't tripped: %+v", before[1])
+		if before[2].Reason == "" {
+			t.Fatalf("it isn't tripped: %+v", before[2])
 		}
-		keyed, _, err := w.g.Reach(t.Context(), "asked")
-		if e := supplier.AsError(err); !keyed || e.Status != 401 {
-			t.Errorf("keyed %v, %v", keyed, err)
+		for range 10 {
+			keyed, _, err := w.g.Reach(t.Context(), "open")
+			if e := supplier.AsError(err); !keyed || e.Status != 401 {
+				t.Errorf("keyed %v, %v", keyed, err)
+			}
+			if keyed, _, err := w.g.Reach(t.Context(), "tripped"); !keyed || err != nil {
+				t.Errorf("keyed %v, %v", keyed, err)
+			}
 		}
-		if _, _, err := w.g.Reach(t.Context(), "tripped"); !errors.Is(err, errors.ErrUnsupported) {
+		if _, _, err := w.g.Reach(t.Context(), "mute"); !errors.Is(err, errors.ErrUnsupported) {
 			t.Error("without a way to ask:", err)
 		}
 		if diff := cmp.Diff(before, w.g.Routes()); diff != "" {
 			t.Errorf("the routes stand otherwise (-before +after):\n%s", diff)
+		}
+		if n := len(open.submits) + len(tripped.submits) + len(mute.submits); n != 1 {
+			t.Errorf("%d submissions, want that of the task alone", n)
 		}
 	})
 }

@@ -269,9 +269,15 @@ func checkTold(t *testing.T, told *supplier.Told, r *supplier.Result) {
 	}
 }
 
+// testProbe: a probe is a GET, for which no supplier charges, with the key.
 func testProbe(t *testing.T, h Harness) {
 	probe := func(t *testing.T, answer http.Handler) error {
-		s := serve(t, h, answer, false)
+		s := serve(t, h, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodGet {
+				t.Errorf("%s %s isn't free", r.Method, r.URL.Path)
+			}
+			answer.ServeHTTP(w, r)
+		}), false)
 		ctx, cancel := context.WithTimeout(t.Context(), exchangeTimeout)
 		defer cancel()
 		keyed, err := newAdapter(t, h, s.URL, fixedKey).(supplier.Prober).Probe(ctx)
