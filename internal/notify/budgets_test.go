@@ -51,7 +51,7 @@ func TestBudgets(t *testing.T) {
 		defer w.stop()
 		told := func(n int) []received {
 			t.Helper()
-			time.Sleep(time.Minute)
+			time.Sleep(21 * time.Second) // a look is made every 20
 			got := w.requests("wants")
 			if len(got) != n {
 				t.Fatalf("%d requests, want %d", len(got), n)
