@@ -180,6 +180,7 @@ var layers = map[string]layer{
 	"test/power":      {floor: 9},
 	"test/fixture":    {floor: 0},
 	"test/sweep":      {floor: 9},
+	"test/typecheck":  {floor: 0},
 	"test/upstream":   {floor: 9},
 }
 
