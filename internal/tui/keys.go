@@ -34,7 +34,7 @@ func (m *Model) writing() bool {
 func (m *Model) oneKey(msg tea.KeyMsg) tea.Cmd {
 	k := msg.String()
 	if k == "ctrl+c" {
-		return tea.Quit
+		return m.quit()
 	}
 	m.said, m.table.pages = notice{}, mostPages
 	switch {
@@ -59,7 +59,7 @@ func (m *Model) oneKey(msg tea.KeyMsg) tea.Cmd {
 	case m.screen == talkScreen:
 		return m.talkKey(msg)
 	case k == "q":
-		return tea.Quit
+		return m.quit()
 	case k == "?":
 		m.help, m.helpTop = true, 0
 		return nil

@@ -45,7 +45,7 @@ func (m *Model) offeredKeys() []offer {
 			m.help, m.helpTop = true, 0
 			return nil
 		}},
-		offer{"quit", "tasks go on", "ctrl+c", func() tea.Cmd { return tea.Quit }},
+		offer{"quit", "tasks go on", "ctrl+c", func() tea.Cmd { return m.quit() }},
 	)
 }
 

@@ -88,11 +88,9 @@ func (m *Model) goOver(name string) tea.Cmd {
 	case m.busy():
 		return nil
 	}
-	for _, f := range m.forms {
-		if f.sending() {
-			m.notice("a form is being sent", true)
-			return nil
-		}
+	if one := m.sending(); one != "" {
+		m.notice(one+" is being sent", true)
+		return nil
 	}
 	m.going = name
 	m.notice("asking "+line(name)+"…", false)
@@ -118,11 +116,9 @@ func (m *Model) reached(msg reachedMsg) tea.Cmd {
 		m.fail("still with this service: "+words(msg.err), msg.err)
 		return nil
 	}
-	for _, f := range m.forms {
-		if f.sending() { // since it was asked for
-			m.notice("a form is being sent", true)
-			return nil
-		}
+	if one := m.sending(); one != "" { // since it was asked for
+		m.notice(one+" is being sent", true)
+		return nil
 	}
 	if m.busy() {
 		return nil

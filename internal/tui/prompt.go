@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"image"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -23,6 +24,36 @@ type prompt struct {
 type question struct {
 	words string
 	yes   func() tea.Cmd
+}
+
+// sending names the request that is on its way out and that an end would lose, "" without one.
+func (m *Model) sending() string {
+	if m.talking.deed == saying {
+		return "a message"
+	}
+	for _, f := range m.forms {
+		if f.sending() {
+			return "a form"
+		}
+	}
+	return ""
+}
+
+// quit ends the dashboard, after which pictures are shown. While a request is being sent it asks first; to quit again
+// is a yes.
+func (m *Model) quit(pictures ...image.Image) tea.Cmd {
+	end := func() tea.Cmd {
+		m.pictures = pictures
+		return tea.Quit
+	}
+	one := m.sending()
+	words := "Quit and lose " + one + "?"
+	if one == "" || m.question != nil && m.question.words == words {
+		return end()
+	}
+	m.prompt, m.palette = nil, nil
+	m.question = &question{words, end}
+	return nil
 }
 
 func (m *Model) promptKey(msg tea.KeyMsg) tea.Cmd {

@@ -147,8 +147,7 @@ func (m *Model) leaveWithPictures(t api.Task) tea.Cmd {
 	case !m.config.Pictures:
 		m.notice("this terminal isn't known to show pictures; UNITASK_IMAGES=kitty, iterm2 or sixel says it does", true)
 	default:
-		m.pictures = all
-		return tea.Quit
+		return m.quit(all...)
 	}
 	return nil
 }

@@ -3,8 +3,6 @@ package tui
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -60,6 +58,7 @@ type talkPane struct {
 	files  formEntry // that go along with the next message; without kinds it can't have files
 	picker *picker   // nil if it isn't open
 	sent   outgoing  // the message that is being said
+	drafts drafts
 	deed   deed
 	since  time.Time          // of the deed
 	stop   context.CancelFunc // ends a wait
@@ -125,7 +124,7 @@ func (m *Model) openTalks() tea.Cmd {
 // newTalk begins a conversation.
 func (m *Model) newTalk() tea.Cmd {
 	shows := m.openTalks()
-	if d := m.talking.deed; d != idle && d != waiting {
+	if m.held() {
 		return shows
 	}
 	m.screen = talksScreen
@@ -150,7 +149,8 @@ func (m *Model) openTalk(id string) tea.Cmd {
 	if c, ok := m.directory.selected(); ok {
 		preferred = string(c.Name)
 	}
-	*p = talkPane{list: p.list, from: p.from, deed: opening, since: m.now}
+	p.empty()
+	p.view.ID, p.deed, p.since = id, opening, m.now
 	p.write.lines = true
 	from, ctx := m.config.Talks, m.calls.ctx
 	return func() tea.Msg {
@@ -171,9 +171,15 @@ func (m *Model) openedTalk(msg openedTalkMsg) tea.Cmd {
 	p.deed = idle
 	if msg.err != nil {
 		m.fail(words(msg.err), msg.err)
+		p.empty()
+		if m.screen == talkScreen { // of the one before
+			m.screen = talksScreen
+			return m.readTalks()
+		}
 		return nil
 	}
 	p.talk, p.view, p.files = msg.talk, msg.view, newEntry(msg.files)
+	p.takeBack(p.drafts.take(p.view))
 	if m.screen == talksScreen {
 		m.screen = talkScreen
 	}
@@ -187,7 +193,9 @@ func (m *Model) openedTalk(msg openedTalkMsg) tea.Cmd {
 func (m *Model) closeTalk() tea.Cmd {
 	p := &m.talking
 	former := p.talk
-	*p = talkPane{list: p.list, from: p.from}
+	if p.empty() {
+		m.notice("the draft is kept", false)
+	}
 	if former == nil {
 		return nil
 	}
@@ -264,7 +272,7 @@ func (m *Model) did(msg didMsg) tea.Cmd {
 		p.heard, p.mused = "", ""
 	}
 	if msg.deed == saying && msg.err != nil {
-		p.takeBack()
+		p.takeBack(p.sent)
 	}
 	p.sent = outgoing{}
 	switch {
@@ -290,39 +298,6 @@ func (m *Model) did(msg didMsg) tea.Cmd {
 		return m.await()
 	}
 	return nil
-}
-
-// outgoing is a message on its way into the conversation. It has left the entry, where the next one may be written.
-type outgoing struct {
-	write editor
-	files []string // the lines that name them
-}
-
-// takeOut takes the message out of the entry.
-func (p *talkPane) takeOut() {
-	p.sent = outgoing{p.write, p.files.written()}
-	p.write, p.up = editor{lines: true}, 0
-	p.files.write("")
-}
-
-// takeBack puts a message that isn't in the conversation back, before the words and files written since.
-func (p *talkPane) takeBack() {
-	next := p.write.value()
-	p.write = p.sent.write
-	if next != "" {
-		p.write.at = len(p.write.clusters)
-		if !p.write.empty() {
-			next = "\n" + next
-		}
-		p.write.insert(next)
-	}
-	files := p.sent.files
-	for _, l := range p.files.written() {
-		if !slices.Contains(files, l) {
-			files = append(files, l)
-		}
-	}
-	p.files.write(strings.Join(files, "\n"))
 }
 
 // cancelTurn ends the task of the open turn.

@@ -92,6 +92,20 @@ func (m *Model) leaveTalk() tea.Cmd {
 	return m.closeTalk()
 }
 
+// held reports whether the conversation can't be left or gone on with now, and says why.
+func (m *Model) held() bool {
+	p := &m.talking
+	switch {
+	case p.deed == idle, p.deed == waiting:
+		return false
+	case p.deed == saying && len(p.sent.files) > 0:
+		m.said = notice{words: "the message isn't sent yet", bad: true, hint: "esc takes it back"}
+	default:
+		m.notice("one moment", true)
+	}
+	return true
+}
+
 // enterTalk sends the entry. Without one it waits for the answer that isn't there yet.
 func (m *Model) enterTalk() tea.Cmd {
 	p := &m.talking
@@ -100,7 +114,9 @@ func (m *Model) enterTalk() tea.Cmd {
 	command, isCommand := strings.CutPrefix(trimmed, "/")
 	isCommand = isCommand && !strings.HasPrefix(command, "/")
 	switch {
-	case p.deed != idle && !isCommand:
+	case p.deed != waiting && !isCommand && m.held():
+		return nil
+	case p.deed == waiting && !isCommand:
 		m.notice("the last message has no answer yet", true)
 		return nil
 	case isCommand:
@@ -133,7 +149,7 @@ func (m *Model) say(text string) tea.Cmd {
 	}
 	ctx, stop := context.WithCancel(m.calls.ctx)
 	p.stop = stop
-	p.takeOut()
+	p.sent = p.takeOut()
 	return m.act(saying, func(t Talk) error {
 		defer stop()
 		return t.Say(ctx, text, paths)
@@ -175,6 +191,9 @@ func (m *Model) talkCommand(word string) tea.Cmd {
 		return m.talkDeed(k)
 	case word == "new" || word == "list" || word == "quit":
 		p.write = editor{lines: true}
+		if m.held() {
+			return nil
+		}
 		if p.deed == waiting {
 			p.stop()
 		}
@@ -198,8 +217,9 @@ func (m *Model) talkDeed(k string) tea.Cmd {
 	case k == stopKey && p.deed == waiting:
 		p.ends = true
 		p.stop()
-	case p.deed != idle:
+	case p.deed == waiting:
 		m.notice("one moment", true)
+	case m.held():
 	case k == stopKey && p.view.Unanswered:
 		return m.cancelTurn()
 	case k == stopKey:
@@ -271,6 +291,8 @@ func (p *talkPane) bindings() []binding {
 	switch {
 	case p.picker != nil:
 		return p.picker.bindings()
+	case p.deed == saying && len(p.sent.files) > 0:
+		return []binding{{"esc", "take back; the message that isn't sent yet"}, last[1]}
 	case p.deed != idle:
 		return append([]binding{{"esc", "stop waiting; it goes on"}}, last...)
 	case p.view.Unanswered:

@@ -126,15 +126,6 @@ func failed(f chat.Failure) string {
 	return line(f.Message)
 }
 
-// message is the outgoing one as the conversation has it later.
-func (o *outgoing) message() chat.Said {
-	m := chat.Said{Role: roleUser, Text: o.write.value()}
-	for _, l := range o.files {
-		m.Files = append(m.Files, strings.TrimPrefix(l, "@"))
-	}
-	return m
-}
-
 // said draws a message, with a blank line below an answer.
 func said(c canvas, m chat.Said, width int) []string {
 	var lines []string
