@@ -5,10 +5,7 @@ import (
 	"strings"
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
-
 	"unitask/internal/api"
-	"unitask/internal/picture"
 )
 
 const (
@@ -19,22 +16,6 @@ const (
 // isFilm and isSound report whether a file is one.
 func isFilm(a api.Artifact) bool  { return strings.HasPrefix(a.ContentType, "video/") }
 func isSound(a api.Artifact) bool { return strings.HasPrefix(a.ContentType, "audio/") }
-
-// poster fetches a film and takes its first picture.
-func (c calls) poster(id string, a api.Artifact) tea.Cmd {
-	return func() tea.Msg {
-		msg := pictureMsg{task: id, artifact: a.ID}
-		raw, err := c.fetch(a)
-		if err == nil {
-			raw, err = c.frame(c.ctx, raw)
-		}
-		if err == nil {
-			msg.img, err = picture.Decode(raw)
-		}
-		msg.err = err
-		return msg
-	}
-}
 
 // card draws a film or a sound without a picture: a frame in the film's proportions with its length.
 func card(c canvas, a api.Artifact, columns, rows int) []string {

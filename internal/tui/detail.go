@@ -21,9 +21,10 @@ const longestText = 100_000
 type detail struct {
 	id    string
 	moves []api.Move       // its states with their times, if the service has them
-	shots map[string]*shot // its pictures by their ids, those that were asked for
+	shots map[string]*shot // its pictures, of the gallery; nil if they aren't looked at
 	top   int              // the first line shown, at most: a page may be shorter
 	text  wrapped
+	small bool // beside a table, where it isn't scrolled: its pictures leave room for the rest of the page
 }
 
 // wrapped remembers the lines of the text drawn last: a long one takes a while to break.
@@ -38,6 +39,13 @@ func (w *wrapped) of(s string, width int) []string {
 		*w = wrapped{s, width, wrap(strings.TrimRight(text(s), "\n"), width)}
 	}
 	return w.lines
+}
+
+// moved takes the times of the task's states; others are of another task.
+func (d *detail) moved(msg timelineMsg) {
+	if msg.err == nil && msg.id == d.id {
+		d.moves = msg.moves
+	}
 }
 
 // Render draws the state, which stays, and the part of the page below that is scrolled to.
@@ -168,6 +176,9 @@ func (p *page) output(o api.Output) {
 		p.parts(o)
 	}
 	rows := max(1, min(p.room-1, 4), p.room-1-len(p.lines)) // so that the heading and its text are seen too
+	if p.detail.small {
+		rows = smallRows(p.room)
+	}
 	for _, a := range o.Artifacts() {
 		s := p.detail.shots[a.ID]
 		if s == nil && (isFilm(a) || isSound(a)) || s != nil && s.img == nil && isFilm(a) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -24,6 +25,8 @@ type disk struct {
 	mu       sync.Mutex
 	contents map[string][]byte // of the files that can be fetched, by the artifacts' ids
 	fetched  []string
+	slow     time.Duration   // the length of a fetch
+	left     int             // fetches that were ended
 	there    map[string]bool // places that are taken
 	savings  []saving
 	paths    []string // the completions
@@ -34,10 +37,22 @@ type disk struct {
 
 func (f *fake) files() *disk { return &f.disk }
 
-func (d *disk) Fetch(_ context.Context, a api.Artifact, w io.Writer) error {
+func (d *disk) Fetch(ctx context.Context, a api.Artifact, w io.Writer) error {
+	d.mu.Lock()
+	d.fetched = append(d.fetched, a.ID)
+	d.mu.Unlock()
+	ended := false
+	select {
+	case <-time.After(d.slow):
+	case <-ctx.Done():
+		ended = true
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.fetched = append(d.fetched, a.ID)
+	if ended {
+		d.left++
+		return ctx.Err()
+	}
 	if d.fail != nil {
 		return d.fail
 	}

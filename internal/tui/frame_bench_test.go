@@ -3,10 +3,12 @@ package tui
 import (
 	"context"
 	"fmt"
+	"image"
 	"testing"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
 
 	"unitask/internal/api"
 	"unitask/internal/client"
@@ -19,14 +21,17 @@ func BenchmarkFrame(b *testing.B) {
 		"all":      func(*Model) {},
 		"filtered": func(m *Model) { m.setFilter("image fox") },
 		"marked":   func(m *Model) { m.table.markAll(m.rows()) },
+		"picture":  aPicture,
 		"range":    func(m *Model) { m.table.marks.from = m.tasks.newest[9_000].ID },
 	} {
 		b.Run(name, func(b *testing.B) {
-			m := manyTasks(10_000)
+			m, key := manyTasks(10_000), tea.KeyDown
 			lead(m)
-			down := tea.KeyMsg{Type: tea.KeyDown}
+			if name == "picture" {
+				key = tea.KeyUp // the first task stays selected
+			}
 			for b.Loop() {
-				m.Update(down)
+				m.Update(tea.KeyMsg{Type: key})
 				if m.View() == "" {
 					b.Fatal("no frame")
 				}
@@ -34,6 +39,20 @@ func BenchmarkFrame(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(b.N), "ms/frame")
 		})
 	}
+}
+
+// aPicture has the picture of the first task stand beside the table.
+func aPicture(m *Model) {
+	m.config.Style.profile, m.config.Style.coloured = termenv.TrueColor, true
+	t := m.tasks.newest[0]
+	t.State, t.Output = task.Succeeded, &api.Output{Images: []api.Artifact{{ID: "art_1", ContentType: "image/png"}}}
+	m.Update(nil)
+	m.Update(restedMsg{m.rests})
+	img := image.NewRGBA(image.Rect(0, 0, 1024, 1024))
+	for i := range img.Pix {
+		img.Pix[i] = byte(i * i / 1000)
+	}
+	m.gallery.shots["art_1"] = &shot{img: img}
 }
 
 // manyTasks is the dashboard on its table with so many tasks, a thousandth of which go on.

@@ -143,12 +143,8 @@ func (m *Model) tableKey(k string) tea.Cmd {
 }
 
 func (m *Model) openDetail(id string) tea.Cmd {
-	m.screen, m.detail = detailScreen, detail{id: id, shots: map[string]*shot{}}
-	l := m.loopOf(id)
-	if l.phase == resting && !m.now.Before(l.started.Add(l.gap)) {
-		return tea.Batch(m.round(id), m.calls.timeline(id)) // a task that has ended is read once more: its URLs expire
-	}
-	return tea.Batch(m.calls.timeline(id), m.loadPictures(m.known(id)))
+	m.screen, m.detail = detailScreen, detail{id: id, shots: m.galleryOf(id)}
+	return tea.Batch(m.calls.timeline(id), m.renew(id))
 }
 
 func (m *Model) detailKey(k string) tea.Cmd {
@@ -193,6 +189,9 @@ func (m *Model) shownTask() (api.Task, bool) {
 	case detailScreen:
 		return m.tasks.get(m.detail.id)
 	case tasksScreen:
+		if one := m.tasks.all[m.table.selected]; one != nil && m.table.shows(one, m.tasks) {
+			return one.Task, true
+		}
 		if rows := m.rows(); len(rows) > 0 {
 			return rows[m.table.index(rows)].Task, true
 		}

@@ -45,6 +45,8 @@ type Model struct {
 	detail    detail
 	talking   talkPane
 	beside    detail // the selected task's, beside a wide table
+	rests     int    // how often another task came to stand there
+	gallery   gallery
 
 	tasks   taskCache
 	loops   map[string]*loop
@@ -103,8 +105,9 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	}
 	m.now = time.Now()
 	cmd := m.handle(msg)
+	rest := m.rest()
 	m.leave()
-	return m, m.visit.stamp(tea.Batch(cmd, m.keepReading(), m.lookFurther(), m.clock()))
+	return m, m.visit.stamp(tea.Batch(cmd, rest, m.keepReading(), m.lookFurther(), m.clock()))
 }
 
 func (m *Model) handle(msg tea.Msg) tea.Cmd {
@@ -150,11 +153,11 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 	case outcomeMsg:
 		return m.ended(msg)
 	case timelineMsg:
-		if msg.err == nil && msg.id == m.detail.id {
-			m.detail.moves = msg.moves
-		}
+		m.detail.moved(msg)
 	case pictureMsg:
-		m.tookPicture(msg)
+		msg.took()
+	case restedMsg:
+		return m.rested(msg)
 	case folderMsg:
 		m.listedFolder(msg)
 	case completedMsg:

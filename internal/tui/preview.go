@@ -2,11 +2,14 @@ package tui
 
 import (
 	"bytes"
+	"context"
 	"image"
+	"maps"
 	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
 
 	"unitask/internal/api"
 	"unitask/internal/picture"
@@ -16,30 +19,54 @@ import (
 // largestPreview is the largest file that is fetched to be looked at, in bytes.
 const largestPreview = 32_000_000
 
-// shot is a picture of the task that is open: on its way, here, or not to be had.
+// gallery is the pictures of the task that is looked at: the one that is open, or the selected one beside the table.
+type gallery struct {
+	task  string           // "" without one
+	shots map[string]*shot // by their ids, those that were asked for
+	calls calls            // for this task alone: they end once another is looked at
+	end   context.CancelFunc
+}
+
+// shot is a picture of the task that is looked at: on its way, here, or not to be had.
 type shot struct {
-	img           *image.RGBA
-	failed        string
-	drawn         []string // as it was drawn last
-	columns, rows int
+	img    *image.RGBA
+	failed string
+	drawn  drawing // as it was drawn last
+}
+
+// drawing is a picture in lines of characters, and the room that they were drawn for.
+type drawing struct {
+	lines []string
+	room  image.Point // columns and rows; zero if it wasn't drawn yet
 }
 
 type pictureMsg struct {
-	task, artifact string
-	img            *image.RGBA
-	err            error
+	shot  *shot
+	img   *image.RGBA
+	drawn drawing
+	err   error
 }
 
-// picture fetches a file and decodes it.
-func (c calls) picture(id string, a api.Artifact) tea.Cmd {
+// picture fetches a file, decodes it, and draws it if the room for it is known.
+func (c calls) picture(s *shot, a api.Artifact, room image.Point, colours termenv.Profile) tea.Cmd {
 	return func() tea.Msg {
 		raw, err := c.fetch(a)
-		if err != nil {
-			return pictureMsg{task: id, artifact: a.ID, err: err}
+		if err == nil && isFilm(a) {
+			raw, err = c.frame(c.ctx, raw)
 		}
-		img, err := picture.Decode(raw)
-		return pictureMsg{id, a.ID, img, err}
+		if err != nil {
+			return pictureMsg{shot: s, err: err}
+		}
+		msg := pictureMsg{shot: s}
+		if msg.img, msg.err = picture.Decode(raw); msg.err == nil && room != (image.Point{}) {
+			msg.drawn = draw(msg.img, room, colours)
+		}
+		return msg
 	}
+}
+
+func draw(img *image.RGBA, room image.Point, colours termenv.Profile) drawing {
+	return drawing{picture.Blocks(img, room.X, room.Y, colours), room}
 }
 
 // fetch returns a file's bytes, of which there may be largestPreview.
@@ -55,41 +82,68 @@ func hasPreview(a api.Artifact) bool {
 	return slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, base)
 }
 
-// loadPictures fetches the pictures of the task that is open, once.
+// galleryOf returns the pictures of a task, and lets go of those of another one. One that failed may be asked for again.
+func (m *Model) galleryOf(id string) map[string]*shot {
+	if m.gallery.task != id {
+		m.gallery.close()
+		ctx, end := context.WithCancel(m.calls.ctx)
+		m.gallery = gallery{id, map[string]*shot{}, calls{ctx, m.calls.service, m.calls.files, m.calls.frame}, end}
+	}
+	maps.DeleteFunc(m.gallery.shots, func(_ string, s *shot) bool { return s.failed != "" })
+	return m.gallery.shots
+}
+
+// close ends what is on its way.
+func (g *gallery) close() {
+	if g.end != nil {
+		g.end()
+	}
+	*g = gallery{}
+}
+
+// pictured reports whether a result has something to look at here.
+func (m *Model) pictured(a api.Artifact) bool {
+	return hasPreview(a) || isFilm(a) && m.calls.frame != nil
+}
+
+// renew reads a task that has ended once more, as its addresses expire, and then its pictures.
+func (m *Model) renew(id string) tea.Cmd {
+	l := m.loopOf(id)
+	if l.phase == resting && !m.now.Before(l.started.Add(l.gap)) {
+		return m.round(id)
+	}
+	return m.loadPictures(m.known(id))
+}
+
+// loadPictures fetches the pictures of the task that is looked at, once.
 func (m *Model) loadPictures(t api.Task) tea.Cmd {
-	if m.screen != detailScreen || m.detail.id != t.ID || t.State != task.Succeeded {
+	g := &m.gallery
+	if g.task != t.ID || t.State != task.Succeeded {
 		return nil
 	}
 	var cmds []tea.Cmd
 	for _, a := range t.Output.Artifacts() {
-		film := isFilm(a) && m.calls.frame != nil
-		if !hasPreview(a) && !film || m.detail.shots[a.ID] != nil {
+		if !m.pictured(a) || g.shots[a.ID] != nil {
 			continue
 		}
+		s := &shot{}
+		g.shots[a.ID] = s
 		if a.Bytes > largestPreview {
-			m.detail.shots[a.ID] = &shot{failed: "it is larger than " + api.Size(largestPreview)}
+			s.failed = "it is larger than " + api.Size(largestPreview)
 			continue
 		}
-		m.detail.shots[a.ID] = &shot{}
-		if film {
-			cmds = append(cmds, m.calls.poster(t.ID, a))
-			continue
-		}
-		cmds = append(cmds, m.calls.picture(t.ID, a))
+		cmds = append(cmds, g.calls.picture(s, a, m.besideRoom(), m.drawing().colours()))
 	}
 	return tea.Batch(cmds...)
 }
 
-// tookPicture takes a picture of the task that is still open.
-func (m *Model) tookPicture(msg pictureMsg) {
-	s := m.detail.shots[msg.artifact]
-	switch {
-	case msg.task != m.detail.id || s == nil:
-	case msg.err != nil:
-		s.failed = reason(msg.err)
-	default:
-		s.img = msg.img
+// took takes a picture. That of a task that isn't looked at any more is in no gallery.
+func (msg pictureMsg) took() {
+	if msg.err != nil {
+		msg.shot.failed = reason(msg.err)
+		return
 	}
+	msg.shot.img, msg.shot.drawn = msg.img, msg.drawn
 }
 
 // pictures returns those that have come, in their order.
@@ -105,13 +159,14 @@ func (d *detail) pictures(t api.Task) []image.Image {
 
 // render draws the picture or the reason for its absence.
 func (s *shot) render(c canvas, columns, rows int) []string {
+	room := image.Pt(columns, rows)
 	switch {
 	case s.failed != "":
 		return []string{c.faint.Render(cut("no picture: "+s.failed, columns))}
 	case s.img == nil:
-		return []string{c.faint.Render("the picture is on its way…")}
-	case s.columns != columns || s.rows != rows:
-		s.drawn, s.columns, s.rows = picture.Blocks(s.img, columns, rows, c.colours()), columns, rows
+		return []string{c.faint.Render(cut("the picture is on its way…", columns))}
+	case s.drawn.room != room:
+		s.drawn = draw(s.img, room, c.colours())
 	}
-	return s.drawn
+	return s.drawn.lines
 }

@@ -33,7 +33,7 @@ func (o order) String() string {
 // rows returns the tasks that the filter leaves, in the table's order.
 func (t *table) rows(b taskCache, now time.Time) []*known {
 	rows := make([]*known, 0, len(b.newest))
-	words := strings.Fields(strings.ToLower(t.filter))
+	words := t.words()
 	for _, one := range b.newest {
 		if t.holds(one.ID, b) && t.matches(one, words) {
 			rows = append(rows, one)
@@ -48,6 +48,14 @@ func (t *table) rows(b taskCache, now time.Time) []*known {
 		})
 	}
 	return rows
+}
+
+// words are those of the filter.
+func (t *table) words() []string { return strings.Fields(strings.ToLower(t.filter)) }
+
+// shows reports whether a task is among the rows.
+func (t *table) shows(one *known, b taskCache) bool {
+	return t.holds(one.ID, b) && t.matches(one, t.words())
 }
 
 func (o order) compare(x, y *known, now time.Time) int {

@@ -74,8 +74,12 @@ func (m *Model) heard(msg heardMsg) tea.Cmd {
 	return tea.Batch(m.learn(msg.event.task), next(msg.id, msg.events))
 }
 
-// leave ends the stream of a task that isn't shown any more.
+// leave ends the stream of a task that isn't shown any more, and lets go of the pictures of one that isn't looked at.
 func (m *Model) leave() {
+	open, beside := m.screen == detailScreen && m.detail.id == m.gallery.task, m.beside.shots != nil && m.beside.id == m.gallery.task
+	if !open && !beside {
+		m.gallery.close()
+	}
 	if m.hangUp != nil && m.screen != detailScreen {
 		m.hangUp()
 		m.hangUp = nil

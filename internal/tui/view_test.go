@@ -100,6 +100,11 @@ var views = map[string]func(r *testDashboard, service *fake){
 		r.profiles.all = []tui.Profile{{Name: "local", BaseURL: address}, {Name: "work", BaseURL: "https://ai.example.com/a/long/way/to/the/service/of/the/whole/house"}}
 		r.press("p", "down")
 	},
+	"beside_picture": func(r *testDashboard, service *fake) {
+		manyTasks(r, service)
+		r.press("tab", "end", "up")
+		r.pass(time.Second)
+	},
 	"detail_film":      func(r *testDashboard, service *fake) { showFilm(r, service, "film", 1280, 720) },
 	"detail_film_card": func(r *testDashboard, service *fake) { showFilm(r, service, "damaged", 720, 1280) },
 	"detail_sound": func(r *testDashboard, service *fake) {
@@ -238,6 +243,9 @@ func sizes(name string) [][2]int {
 	all := [][2]int{{80, 24}, {40, 10}}
 	if name == "tasks" {
 		all = append(all, [][2]int{{110, 24}, {140, 24}, {240, 24}}...)
+	}
+	if name == "beside_picture" {
+		all = [][2]int{{120, 30}, {160, 40}, {80, 24}, {40, 10}}
 	}
 	return all
 }
