@@ -51,15 +51,19 @@ func (t *table) Render(c canvas, b taskCache, width, height int) string {
 	return strings.Join(lines, "\n")
 }
 
-// taskColumns gives each column its width; in few columns the last ones go, and in many there are two more.
+// taskColumns gives each column its width. With less room the progress goes into the column of the time, with little the
+// last ones go, and with much there are two more.
 func taskColumns(rows []*known, width int) []int {
-	const state, took, bar, narrowest, words = 14, 6, 9, 12, 30
+	const state, took, bar, share, narrowest, words = 14, 6, 9, 5, 12, 30
 	capability, amount := 10, 4
 	for _, t := range rows {
 		capability, amount = max(capability, t.capability), max(amount, t.cost)
 	}
 	capability, amount = min(capability, 24), min(amount, 12)
 	left := width - markWidth - state - took - 4
+	if left < capability+bar+amount+narrowest+6 && left >= capability+share+amount+narrowest+4 {
+		return []int{state, capability, took + share, 0, amount, 0, left - capability - share - amount - 4, 0}
+	}
 	if left < capability+bar+amount+narrowest+6 {
 		capability = max(0, min(left, capability))
 		return []int{state, capability, took + max(0, left-capability), 0, 0, 0, 0, 0}

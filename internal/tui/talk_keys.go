@@ -272,9 +272,9 @@ func (s screen) talkBindings() []binding {
 	}
 	return []binding{
 		{"enter", "send"},
+		{"esc", "back; to the conversations, where a draft is kept"},
 		{"ctrl+j", "new line"},
 		{pickKey, "file; goes along with the message, backspace takes it back"},
-		{"esc", "conversations"},
 		{"pgup", "scroll; pgdown goes down again, as the wheel does"},
 		{retryKey, "retry; the last message"},
 		{undoKey, "take back; the last message and its answer"},
@@ -296,11 +296,11 @@ func (p *talkPane) bindings() []binding {
 	case p.deed != idle:
 		return append([]binding{{"esc", "stop waiting; it goes on"}}, last...)
 	case p.view.Unanswered:
-		return append([]binding{{"enter", "wait on"}, {"esc", "conversations"}}, last...)
+		return append([]binding{{"enter", "wait on"}, {"esc", "back"}}, last...)
 	default:
 		all = append(all[:8:8], last[1])
 		if p.files.Kinds == nil {
-			all = slices.Delete(all, 2, 3)
+			all = slices.Delete(all, 3, 4)
 		}
 		return all
 	}
