@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -147,7 +148,7 @@ func (m *Model) footer(c canvas) []string {
 	return lines
 }
 
-// advice is the remedy for the shown problem, or the completions of a path, in a few lines.
+// advice is the rest of a long status and the remedy for the shown problem, or the completions of a path, in a few lines.
 func (m *Model) advice() []string {
 	const most = 3
 	hint := m.said.hint
@@ -163,6 +164,11 @@ func (m *Model) advice() []string {
 		hint = m.away.hint
 	}
 	var lines []string
+	if words := wrap(cmp.Or(m.away.words, m.said.words), m.width-4); len(words) > 1 {
+		for _, l := range words[1:] {
+			lines = append(lines, "  "+l)
+		}
+	}
 	for _, h := range hinted(hint) {
 		lines = append(lines, wrap(h, m.width-2)...)
 	}
@@ -186,11 +192,11 @@ func (m *Model) status(c canvas) (text string, urgent bool) {
 	case m.question != nil && m.palette == nil:
 		return " " + c.bold.Render(m.question.words) + " y yes, n no", true
 	case m.away.words != "":
-		return " " + c.bad.Render("✗ "+m.away.words), true
+		return " " + c.bad.Render("✗ "+wrap(m.away.words, m.width-4)[0]), true
 	case m.said.words != "" && m.said.bad:
-		return " " + c.bad.Render("✗ "+m.said.words), true
+		return " " + c.bad.Render("✗ "+wrap(m.said.words, m.width-4)[0]), true
 	case m.said.words != "":
-		return " " + c.good.Render("✓ ") + m.said.words, true
+		return " " + c.good.Render("✓ ") + wrap(m.said.words, m.width-4)[0], true
 	default:
 		return "", false
 	}

@@ -112,6 +112,24 @@ func markedBindings() []binding {
 	}
 }
 
+// ofRows are the keys that mean something only in a list with rows.
+var ofRows = []string{"enter", "↑ ↓", sortKey, againKey, cancelKey, "space", rangeKey, allKey, saveAllKey, copyKey}
+
+// empty reports whether the screen is a list without rows.
+func (m *Model) empty() bool {
+	switch m.screen {
+	case directoryScreen:
+		return len(m.directory.all) == 0
+	case tasksScreen:
+		_, ok := m.shownTask()
+		return !ok
+	case talksScreen:
+		return len(m.talking.list.all) == 0
+	default:
+		return false
+	}
+}
+
 // bindings are the keys that mean something now.
 func (m *Model) bindings() []binding {
 	switch m.screen {
@@ -120,7 +138,11 @@ func (m *Model) bindings() []binding {
 	case talkScreen:
 		return m.talking.bindings()
 	}
-	all := m.screen.bindings()
+	empty := m.empty()
+	all := slices.DeleteFunc(m.screen.bindings(), func(b binding) bool {
+		return b.keys == talkKey && m.config.Talks == nil || b.keys == profileKey && m.config.Profiles == nil ||
+			empty && (slices.Contains(ofRows, b.keys) || b.keys == "/" && m.table.filter == "")
+	})
 	if m.screen == tasksScreen && m.table.marks.any() {
 		return markedBindings()
 	}

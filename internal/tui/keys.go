@@ -231,7 +231,19 @@ func (m *Model) openForm() tea.Cmd {
 		}
 		m.forms[string(c.Name)] = f
 	}
+	if m.screen != formScreen {
+		m.formFrom = m.screen
+	}
 	m.form, m.screen = f, formScreen
+	return nil
+}
+
+// back shows the screen that another one was opened from.
+func (m *Model) back(to screen) tea.Cmd {
+	if to == detailScreen {
+		return m.openDetail(m.detail.id)
+	}
+	m.screen = to
 	return nil
 }
 
@@ -241,7 +253,7 @@ func (m *Model) formKey(msg tea.KeyMsg) tea.Cmd {
 	case f.picker != nil:
 		return m.pickerKey(msg)
 	case k == "esc":
-		m.screen = directoryScreen
+		return m.back(m.formFrom)
 	case f.sending():
 	case k == pickKey:
 		return m.openPicker()

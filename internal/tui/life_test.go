@@ -128,3 +128,54 @@ func TestOneKeyUntilAnAnswer(t *testing.T) {
 		})
 	}
 }
+
+// TestBack: esc leads from a form and from conversations to the screen that they were opened from, whose pictures come
+// once more.
+func TestBack(t *testing.T) {
+	for name, keys := range map[string][]string{
+		"a form": {"e", "esc"}, "conversations": {"t", "esc"}, "a form by the menu": {":", "text.chat", "enter", "esc"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				r, service := pictured(t, 2)
+				service.disk.slow = 3 * time.Second
+				r.press("tab", "enter")
+				r.pass(time.Second)
+				r.shows("› image.edit", "on its way")
+				r.press(keys...)
+				r.shows("› image.edit")
+				r.pass(10 * time.Second)
+				r.shows("██")
+				r.press("esc")
+				r.shows("▸ ✓ succeeded")
+				r.press(keys...)
+				r.shows("▸ ✓ succeeded")
+			})
+		})
+	}
+}
+
+// TestKeysOfEmptyLists: a list without rows offers no keys for one.
+func TestKeysOfEmptyLists(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newTestDashboard(t, newFake())
+		r.resize(240, 24)
+		r.hides("enter", "move")
+		r.press("tab")
+		r.shows("tab capabilities", "r read again", "t talk")
+		r.hides("enter", "move", "filter", "sort", "e again", "cancel", "mark", "save", "copy")
+		r.press("t")
+		r.shows("n new")
+		r.hides("enter", "move")
+	})
+}
+
+// TestLongStatus: a long status takes as many lines as it needs.
+func TestLongStatus(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r, _ := ended(t, saysText("hello"))
+		r.resize(40, 10)
+		r.press("e")
+		r.shows("✗ its input isn't kept: only what this", "dashboard sent can be edited")
+	})
+}

@@ -41,6 +41,7 @@ type Model struct {
 	forms     map[string]*formPane  // by capability: the entered values stay
 	sent      map[string]formValues // by task: its form's values
 	form      *formPane             // the one shown
+	formFrom  screen                // the one that esc leads back to
 	table     table
 	detail    detail
 	talking   talkPane

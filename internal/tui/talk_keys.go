@@ -22,7 +22,7 @@ func (m *Model) talksKey(k string) tea.Cmd {
 	p := &m.talking
 	switch k {
 	case "esc", "left", "backspace":
-		m.screen = p.from
+		return m.back(p.from)
 	case "tab", "shift+tab":
 		m.screen = tasksScreen
 	case "r":
