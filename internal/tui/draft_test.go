@@ -17,7 +17,7 @@ func sendingAhead(t *testing.T) (*testDashboard, *talk) {
 	r.profiles.all = []tui.Profile{{Name: "work", BaseURL: "http://work"}}
 	r.profiles.open = map[string]tui.Reached{"work": {Service: other, Files: other.files(), Profile: "work"}}
 	r.press("t", "enter", "/file a.png", "enter", "look", "enter")
-	r.shows("› look", "@a.png", "reading the files")
+	r.shows("› look", "@a.png", "sending the files")
 	return r, one
 }
 
@@ -36,7 +36,7 @@ func TestTalkLeavesNoMessage(t *testing.T) {
 		"undo":       {[]string{"/undo", "enter"}, notYet},
 		"profile":    {[]string{"tab", "p", "work", "enter"}, "✗ a message is being sent"},
 		"quit, no":   {[]string{"tab", "q", "n"}, "Tasks"},
-		"ctrl+c, no": {[]string{"ctrl+c", "n"}, "reading the files"},
+		"ctrl+c, no": {[]string{"ctrl+c", "n"}, "sending the files"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			manyFiles(t)

@@ -74,12 +74,12 @@ func (s screen) bindings() []binding {
 	default:
 		return []binding{
 			{"esc", "back"},
+			{cancelKey, "cancel; asks first"},
 			{saveKey, "save; asks where"},
 			{openKey, "open; with the system's program"},
 			{copyKey, "copy; the text or the addresses"},
 			{againKey, "again; edit what was sent from here"},
 			{pictureKey, "picture; quits and shows it in full"},
-			{cancelKey, "cancel; asks first"},
 			{"↑ ↓", "scroll; home, end, pgup, pgdown"},
 		}
 	}

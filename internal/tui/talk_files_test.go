@@ -76,7 +76,7 @@ func TestTalkFilesRefused(t *testing.T) {
 		r.press("down", "enter", "/file", "enter")
 		r.shows("/file takes the path of a file")
 		r.press(" a.png", "enter", "look", "enter")
-		r.shows("reading the files, 0s", "@a.png")
+		r.shows("sending the files, 0s", "@a.png")
 		r.press("esc")
 		r.shows("not sent", "@a.png", "› look")
 		if diff := cmp.Diff([]string{"open", "say look @a.png"}, two.did); diff != "" {
@@ -123,7 +123,7 @@ func TestTalkNextMessage(t *testing.T) {
 		r, one, _ := talking(t)
 		one.files, one.slow = besidePrompts(t), true
 		r.press("t", "enter", "/file a.png", "enter", "look", "enter")
-		r.shows("› look", "@a.png", "reading the files")
+		r.shows("› look", "@a.png", "sending the files")
 		r.press("/file notes.md", "enter", "look again")
 		r.shows("› look again", "@notes.md")
 		return r, one

@@ -227,7 +227,7 @@ func (m *Model) talkState() string {
 	case p.deed == opening:
 		return "opening…"
 	case p.deed == saying && len(p.sent.files) > 0:
-		return "reading the files, " + took
+		return "sending the files, " + took
 	case p.deed != idle:
 		return "…"
 	case p.view.Unanswered:
