@@ -113,7 +113,11 @@ func (p *page) field(indent string, f catalog.Field) {
 	if pad := 18 - len(indent) - lipgloss.Width(name); pad > 0 {
 		name += strings.Repeat(" ", pad)
 	}
-	p.line("%s%s  %s", indent, p.t.style.busy.Render(name), p.t.style.faint.Render(printable(strings.Join(traits, ", "))))
+	line := fmt.Sprintf("%s%s  %s", indent, p.t.style.busy.Render(name), p.t.style.faint.Render(printable(strings.Join(traits, ", "))))
+	if p.t.outTTY {
+		line = strings.Join(foldLine(line, p.t.width()), "\n")
+	}
+	p.line("%s", line)
 	if f.Description != "" {
 		p.wrapped(strings.Repeat(" ", 20), f.Description)
 	}

@@ -63,6 +63,7 @@ func newRootCmd(t *terminal) *cobra.Command {
 		root.SetHelpCommandGroupID(one.title)
 	}
 	root.AddCommand(topics()...)
+	root.SetHelpFunc(foldedHelp(t, root.HelpFunc()))
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()
 	mindUnknown(root)

@@ -107,7 +107,7 @@ func newRunCmd(t *terminal) *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("no-wait", "output")
 	cmd.MarkFlagsMutuallyExclusive("no-wait", "timeout")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "json")
-	cmd.SetHelpFunc(o.helpFunc(t, cmd.HelpFunc()))
+	cmd.SetHelpFunc(o.helpFunc(t, foldedHelp(t, cmd.HelpFunc())))
 	for _, other := range []string{"no-wait", "dry-run", "json"} {
 		cmd.MarkFlagsMutuallyExclusive("open", other)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 )
@@ -23,6 +24,10 @@ func (o *runOptions) helpFunc(t *terminal, usual func(*cobra.Command, []string))
 			t.failed = err
 			return
 		}
-		_, _ = fmt.Fprintf(t.out, "\nFlags:\n%s\n\"unitask run --help\" says how values are written.\n", cmd.LocalFlags().FlagUsages())
+		rest := fmt.Sprintf("\nFlags:\n%s\n\"unitask run --help\" says how values are written.\n", cmd.LocalFlags().FlagUsages())
+		if t.outTTY {
+			rest = foldHelp(rest, t.width())
+		}
+		_, _ = io.WriteString(t.out, rest)
 	}
 }
