@@ -7,7 +7,7 @@ import (
 
 // LogEvent is an answered request or an ended task, as it came: one of Request and Task is set.
 type LogEvent struct {
-	At      Timestamp      `json:"at"`
+	At      Timestamp      `json:"at"` // of its end
 	Request *RequestRecord `json:"request,omitempty"`
 	Task    *TaskEnd       `json:"task,omitempty"`
 }

@@ -9,6 +9,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"unitask/internal/server"
+	"unitask/internal/tail"
 )
 
 // sink is the writer of a logger.
@@ -62,5 +65,23 @@ func BenchmarkLog(b *testing.B) {
 		log.LogAttrs(ctx, slog.LevelInfo, "request", slog.String("method", "POST"), slog.String("route", "/api/ai/v1/tasks"),
 			slog.Int("status", 200), slog.String("request_id", "req_03e6nkxc02x3t04zxxswqtkem4"), slog.Float64("duration_ms", 12.345),
 			slog.String("task_id", "task_03e6nkxc02x3t04zxxswqtkem4"), slog.String("key_id", "key_03e6nkxc02x3t04zxxswqtkem4"))
+	}
+}
+
+// TestFollowersSeeTheEnd: a request stands among the events at the time of its answer, and says itself when it came.
+func TestFollowersSeeTheEnd(t *testing.T) {
+	came := time.Date(2026, 11, 26, 9, 8, 7, 0, time.UTC)
+	latest := tail.New(func() time.Time { return came })
+	page, err := latest.Since("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tellRequest(latest, server.Request{ID: "req_1", At: came, Took: 4 * time.Second, Route: "POST /api/ai/v1/tasks"})
+	page, err = latest.Since(page.Next)
+	if err != nil || len(page.Data) != 1 {
+		t.Fatalf("%d events, %v", len(page.Data), err)
+	}
+	if e := page.Data[0]; !e.At.Equal(came.Add(4*time.Second)) || !e.Request.At.Equal(came) {
+		t.Errorf("at %s, the request came at %s", e.At, e.Request.At)
 	}
 }

@@ -52,9 +52,8 @@ func tellRequest(latest *tail.Tail, r server.Request) {
 	if !latest.Followed() || strings.HasSuffix(r.Route, api.PathAdminLog) {
 		return
 	}
-	at := api.Timestamp{Time: r.At}
-	latest.Add(api.LogEvent{At: at, Request: &api.RequestRecord{
-		ID: r.ID, At: at, Client: r.Client, KeyID: r.KeyID, Account: r.Account, TaskID: r.TaskID, Method: r.Method, Route: r.Route,
+	latest.Add(api.LogEvent{At: api.Timestamp{Time: r.At.Add(r.Took)}, Request: &api.RequestRecord{
+		ID: r.ID, At: api.Timestamp{Time: r.At}, Client: r.Client, KeyID: r.KeyID, Account: r.Account, TaskID: r.TaskID, Method: r.Method, Route: r.Route,
 		Status: r.Status, Code: r.Code, DurationMS: api.Milliseconds(r.Took),
 	}})
 }
