@@ -154,11 +154,11 @@ func (f *follower) print(page api.LogPage) error {
 
 // line prints an event for a person.
 func (f *follower) line(e api.LogEvent) error {
-	s, text := f.t.style, ""
+	s, text, width := f.t.style, "", f.t.width()-clockWidth
 	if e.Request != nil {
-		text = f.polls.request(s, *e.Request)
+		text = f.polls.request(s, width, *e.Request)
 	} else {
-		text = taskLine(s, *e.Task)
+		text = taskLine(s, width, *e.Task)
 	}
 	if text == "" {
 		return nil
@@ -167,21 +167,17 @@ func (f *follower) line(e api.LogEvent) error {
 	return err
 }
 
-// taskLine says how a task ended.
-func taskLine(s styles, e api.TaskEnd) string {
-	line := fmt.Sprintf("%s %s %s %s", s.state(e.State).Render(string(e.State)), answeredIn(e.DurationMS), s.bold.Render(oneLine(e.Capability)), oneLine(e.ID))
-	if e.Mode != "" {
-		line += " " + string(e.Mode)
-	}
-	for _, word := range []string{string(e.Code), e.Supplier, e.KeyID} {
-		if word != "" {
-			line += " " + oneLine(word)
-		}
-	}
+// taskLine says how a task ended, in so many columns if that is possible.
+func taskLine(s styles, width int, e api.TaskEnd) string {
+	attempts := ""
 	if e.Attempts > 1 {
-		line += fmt.Sprintf(" %d attempts", e.Attempts)
+		attempts = fmt.Sprintf("%d attempts", e.Attempts)
 	}
-	return line + " $" + oneLine(e.Cost)
+	words := []string{
+		s.state(e.State).Render(string(e.State)), answeredIn(e.DurationMS), s.bold.Render(oneLine(e.Capability)), oneLine(e.ID), string(e.Mode),
+		oneLine(string(e.Code)), oneLine(e.Supplier), oneLine(e.KeyID), attempts, "$" + oneLine(e.Cost),
+	}
+	return fitted(width, words, 7, 4, 8, 6)
 }
 
 // plainEvent are the columns of a pipe.

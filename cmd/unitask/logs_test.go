@@ -81,7 +81,7 @@ CLOCK failed 12s image.generate task_1 live PROVIDER_TIMEOUT fast[2J key_2 2 att
 				ctx, cancel := context.WithCancel(t.Context())
 				server := &pages{answers: []func() (api.LogPage, error){page("a:2", refused, poll, poll), away, away, lossy, page("a:10", failed)}, end: cancel}
 				var out, problems bytes.Buffer
-				f := follower{t: &terminal{out: &out, err: &problems, outTTY: tt.tty, style: newStyles(io.Discard)}, filter: &logFilter{}, polls: newFolds()}
+				f := follower{t: &terminal{out: &out, err: &problems, outTTY: tt.tty, style: newStyles(io.Discard), width: func() int { return 200 }}, filter: &logFilter{}, polls: newFolds()}
 				if err := f.run(ctx, server, "a:0"); err != nil {
 					t.Fatal(err)
 				}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
 
 	"unitask/internal/api"
 	"unitask/internal/shown"
@@ -109,12 +110,12 @@ func (h *lineHandler) request(at time.Time, attrs []slog.Attr) string {
 			r.DurationMS = a.Value.Float64()
 		}
 	}
-	return h.fold.request(h.t.errStyle, r)
+	return h.fold.request(h.t.errStyle, h.t.width()-clockWidth, r)
 }
 
-// request is a request's line, "" for a poll that was shown a moment ago.
-func (f *folds) request(s styles, r api.RequestRecord) string {
-	words := []string{r.Method, strings.TrimPrefix(r.Route, r.Method+" "), string(r.Code), r.TaskID, r.KeyID}
+// request is a request's line in so many columns if that is possible, "" for a poll that was shown a moment ago.
+func (f *folds) request(s styles, width int, r api.RequestRecord) string {
+	words := []string{oneLine(r.Method), oneLine(strings.TrimPrefix(r.Route, r.Method+" ")), oneLine(string(r.Code)), oneLine(r.TaskID), oneLine(r.KeyID)}
 	unseen := 0
 	if r.Method == http.MethodGet && r.Status < http.StatusBadRequest {
 		var again bool
@@ -122,19 +123,43 @@ func (f *folds) request(s styles, r api.RequestRecord) string {
 			return ""
 		}
 	}
-	line := fmt.Sprintf("%s %6s %-6s %s", statusStyle(s, r.Status).Render(strconv.Itoa(r.Status)), answeredIn(r.DurationMS), oneLine(words[0]), oneLine(words[1]))
+	words[1] = fmt.Sprintf("%s %6s %-6s %s", statusStyle(s, r.Status).Render(strconv.Itoa(r.Status)), answeredIn(r.DurationMS), words[0], words[1])
 	if r.Status >= http.StatusBadRequest {
-		words = append(words, r.ID)
-	}
-	for _, word := range words[2:] {
-		if word != "" {
-			line += " " + oneLine(word)
-		}
+		words = append(words, oneLine(r.ID))
 	}
 	if unseen > 0 {
-		line += s.faint.Render(fmt.Sprintf(" (%d more before)", unseen))
+		words = append(words, s.faint.Render(fmt.Sprintf("(%d more before)", unseen)))
 	}
-	return line
+	return fitted(width, words[1:], 3)
+}
+
+const (
+	clockWidth = len("15:04:05 ")
+	idTail     = 6 // of a key's id that is cut
+)
+
+// fitted joins the words of a line. If they need more columns it cuts the key's id, which is word key, down to its end,
+// then leaves it out, and then the spare words, one after another.
+func fitted(width int, words []string, key int, spare ...int) string {
+	join := func() string {
+		var line []string
+		for _, word := range words {
+			if word != "" {
+				line = append(line, word)
+			}
+		}
+		return strings.Join(line, " ")
+	}
+	fits := func() bool { return ansi.StringWidth(join()) <= width }
+	if id := words[key]; len(id) > idTail && !fits() {
+		words[key] = "key_…" + id[len(id)-idTail:]
+	}
+	for _, i := range append([]int{key}, spare...) {
+		if !fits() {
+			words[i] = ""
+		}
+	}
+	return join()
 }
 
 // answeredIn says a duration of some milliseconds.
