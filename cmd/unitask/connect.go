@@ -41,7 +41,7 @@ func (f *clientFlags) addService(cmd *cobra.Command) {
 func (f *clientFlags) target(ctx context.Context) (client.Target, error) {
 	target, err := f.choice.Target(ctx)
 	if _, away := errors.AsType[*client.UnreachableError](err); away {
-		return target, hint.With(err, "unitask serve starts the server on that data folder; --profile NAME or --base-url URL calls another one")
+		return target, err
 	}
 	if err != nil {
 		return target, &hint.UsageError{Message: plain(err), Hint: "unitask login --profile NAME --base-url URL makes a profile"}

@@ -212,7 +212,10 @@ func hintOf(command string, err error) string {
 	if e, ok := errors.AsType[*boltstore.DamagedError](err); ok {
 		return "copy the folder " + snippet.Word(filepath.Dir(e.Path)) + " away; unitask store restore --force puts a backup in its place"
 	}
-	if _, ok := errors.AsType[*client.UnreachableError](err); ok {
+	if e, ok := errors.AsType[*client.UnreachableError](err); ok {
+		if folder, socket := filepath.Split(e.Where); socket == api.AdminSocket {
+			return "unitask serve --data-dir " + snippet.Word(filepath.Clean(folder)) + " starts the server there; --profile NAME or --base-url URL calls another one"
+		}
 		return "unitask serve starts the service here; --base-url or UNITASK_BASE_URL names another one"
 	}
 	if e, ok := errors.AsType[*client.Error](err); ok && e.Foreign && !e.Fault.Retryable() {

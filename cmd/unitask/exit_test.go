@@ -70,6 +70,18 @@ func TestExitCode(t *testing.T) {
 }
 
 // TestHintOfCode: each code but INVALID_REQUEST, whose message says all, has a hint of its own.
+// TestHintOfServer: who calls the server of a data folder that isn't up is given the command that starts that one.
+func TestHintOfServer(t *testing.T) {
+	for where, want := range map[string]string{
+		"/srv/my data/admin.sock": `unitask serve --data-dir "/srv/my data" starts the server there; --profile NAME or --base-url URL calls another one`,
+		"http://127.0.0.1:8420":   "unitask serve starts the service here; --base-url or UNITASK_BASE_URL names another one",
+	} {
+		if got := hintOf("unitask run", &client.UnreachableError{Where: where}); got != want {
+			t.Errorf("%s: %q, want %q", where, got, want)
+		}
+	}
+}
+
 func TestHintOfCode(t *testing.T) {
 	other := hintOfCode("unitask keys", fault.New(fault.InvalidRequest, "no"))
 	for _, code := range fault.Codes() {

@@ -164,5 +164,5 @@ func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	if who := portHolder(address); who != "" {
 		message += " by " + who
 	}
-	return nil, hint.With(errors.New(message), "unitask serve "+flag+" "+nextPort(address))
+	return nil, hint.With(errors.New(message), flag+" "+nextPort(address)+" in the same command takes the next port")
 }

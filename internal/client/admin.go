@@ -141,10 +141,13 @@ func adminCall[T any](ctx context.Context, a *Admin, r library.Call) (T, error) 
 	return out, a.named(err)
 }
 
-// named has an error of the connection name the socket.
+// named has an error of the connection name the socket, once.
 func (a *Admin) named(err error) error {
 	if e, ok := errors.AsType[*UnreachableError](err); ok {
 		e.Where = a.where
+		if network, ok := errors.AsType[*net.OpError](e.Err); ok && network.Net == "unix" {
+			e.Err = network.Err
+		}
 	}
 	return err
 }

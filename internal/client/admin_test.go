@@ -106,8 +106,8 @@ func TestAdminWithoutServer(t *testing.T) {
 	}
 	_, err = admin.Info(t.Context())
 	got, ok := errors.AsType[*client.UnreachableError](err)
-	if !ok || got.Where != filepath.Join(dir, "admin.sock") {
-		t.Errorf("error %v, want an *UnreachableError that names the socket", err)
+	if !ok || got.Where != filepath.Join(dir, "admin.sock") || strings.Count(err.Error(), got.Where) != 1 {
+		t.Errorf("error %v, want an *UnreachableError that names the socket once", err)
 	}
 }
 
