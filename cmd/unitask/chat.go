@@ -55,6 +55,9 @@ func newChatCmd(t *terminal) *cobra.Command {
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.words = args
+			if err := misspelt(cmd, args); err != nil {
+				return err
+			}
 			return chatRun(cmd.Context(), t, &o)
 		},
 	}
@@ -67,6 +70,23 @@ func newChatCmd(t *terminal) *cobra.Command {
 	cmd.AddCommand(newChatContinueCmd(t), newChatListCmd(t), newChatShowCmd(t), newChatRmCmd(t))
 	passFlags(cmd)
 	return cmd
+}
+
+// misspelt tells a single word that is nearly a command of chat from a message, which would be sent and paid for.
+func misspelt(cmd *cobra.Command, words []string) error {
+	if len(words) != 1 {
+		return nil
+	}
+	wrong, ok := errors.AsType[*hint.UsageError](helpOrUnknown(cmd, words))
+	meant := slices.ContainsFunc(cmd.Commands(), func(c *cobra.Command) bool {
+		alike := slices.Contains(c.SuggestFor, words[0]) || strings.HasPrefix(words[0], c.Name()[:1])
+		return alike && ok && wrong.Hint == c.CommandPath()+" --help"
+	})
+	if !meant {
+		return nil
+	}
+	wrong.Hint += "; a message of one word is typed after unitask chat"
+	return wrong
 }
 
 func chatRun(ctx context.Context, t *terminal, o *chatOptions) error {

@@ -77,3 +77,24 @@ func TestChatUnwritten(t *testing.T) {
 		t.Errorf("asked %d times, open: %+v, paused: %v, may be out: %v", asked, s.Talk.Open, s.paused, s.Resumed)
 	}
 }
+
+// TestChatKnowsMisspelt: a word that is nearly a command of chat isn't sent; other words are messages.
+func TestChatKnowsMisspelt(t *testing.T) {
+	cmd := newChatCmd(&terminal{})
+	for word, want := range map[string]string{
+		"lst": "list", "lsit": "list", "ls": "list", "contniue": "continue", "resume": "continue", "shwo": "show", "remove": "rm",
+		"test": "", "hello": "", "hi": "", "how": "", "why": "", "2+3": "", "": "", "Übung": "",
+	} {
+		got := ""
+		if err := misspelt(cmd, []string{word}); err != nil {
+			_, got, _ = strings.Cut(err.Error(), "did you mean ")
+			got = strings.TrimSuffix(got, "?")
+		}
+		if got != want {
+			t.Errorf("%q is taken for the command %q, want %q", word, got, want)
+		}
+	}
+	if err := misspelt(cmd, []string{"lst", "@a.png"}); err != nil {
+		t.Errorf("a message with a file: %v", err)
+	}
+}
