@@ -29,11 +29,12 @@ type tasksGetOptions struct {
 func newTasksGetCmd(t *terminal) *cobra.Command {
 	var o tasksGetOptions
 	cmd := &cobra.Command{
-		Use:   "get ID",
+		Use:   "get ID|latest",
 		Short: "Show a task with the times of its states",
 		Example: `  unitask tasks get task_06gztwr81bcb6csfsxswat9e1m
   unitask tasks get task_06gztwr81bcb6csfsxswat9e1m -o 'fox.*'
-  unitask tasks get task_06gztwr81bcb6csfsxswat9e1m --input`,
+  unitask tasks get task_06gztwr81bcb6csfsxswat9e1m --input
+  unitask tasks get latest -o 'fox.*'`,
 		Args:              exactly(&o.id),
 		ValidArgsFunction: completeTask(t, &o.clientFlags, task.States()...),
 		RunE:              func(cmd *cobra.Command, _ []string) error { return tasksGetRun(cmd.Context(), t, &o) },
@@ -52,6 +53,9 @@ func tasksGetRun(ctx context.Context, t *terminal, o *tasksGetOptions) error {
 	}
 	c, err := o.connect(ctx, t, nil)
 	if err != nil {
+		return err
+	}
+	if o.id, err = taskID(ctx, c, o.id); err != nil {
 		return err
 	}
 	if o.input {

@@ -70,10 +70,11 @@ type tasksWaitOptions struct {
 func newTasksWaitCmd(t *terminal) *cobra.Command {
 	var o tasksWaitOptions
 	cmd := &cobra.Command{
-		Use:   "wait ID",
+		Use:   "wait ID|latest",
 		Short: "Wait for a task to end, then print or save its result as run does",
 		Example: `  unitask tasks wait task_06gztwr81bcb6csfsxswat9e1m -o 'waves.*'
-  unitask tasks wait task_06gztwr81bcb6csfsxswat9e1m --timeout 90s`,
+  unitask tasks wait task_06gztwr81bcb6csfsxswat9e1m --timeout 90s
+  unitask tasks wait latest`,
 		Args:              exactly(&o.id),
 		ValidArgsFunction: completeTask(t, &o.clientFlags, unfinished...),
 		RunE:              func(cmd *cobra.Command, _ []string) error { return tasksWaitRun(cmd.Context(), t, &o) },
@@ -92,6 +93,9 @@ func tasksWaitRun(ctx context.Context, t *terminal, o *tasksWaitOptions) error {
 	defer stop()
 	c, err := o.connect(ctx, t, p.retry)
 	if err != nil {
+		return err
+	}
+	if o.id, err = taskID(ctx, c, o.id); err != nil {
 		return err
 	}
 	done, err := o.follow(ctx, c, p)
