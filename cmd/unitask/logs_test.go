@@ -67,7 +67,7 @@ func TestLogs(t *testing.T) {
 		want string
 	}{
 		"a person": {true, strings.ReplaceAll(`CLOCK 429    1ms POST   /api/ai/v1/tasks RATE_LIMIT_EXCEEDED key_1 req_1
-CLOCK 200    0ms GET    /api/ai/v1/tasks/{task_id} task_1
+CLOCK 200    0ms GET    /api/ai/v1/tasks/task_1
 CLOCK failed 12s image.generate task_1 live PROVIDER_TIMEOUT fast[2J key_2 2 attempts $0
 `, "CLOCK", refused.At.Local().Format(time.TimeOnly))},
 		"a pipe": {false, `2026-11-26T09:08:07.006Z	request	429	RATE_LIMIT_EXCEEDED	1.25	POST /api/ai/v1/tasks	key_1	acct_1		req_1	

@@ -123,6 +123,9 @@ func (f *folds) request(s styles, width int, r api.RequestRecord) string {
 			return ""
 		}
 	}
+	if path := strings.Replace(words[1], "{task_id}", words[3], 1); words[3] != "" && path != words[1] {
+		words[1], words[3] = path, ""
+	}
 	words[1] = fmt.Sprintf("%s %6s %-6s %s", statusStyle(s, r.Status).Render(strconv.Itoa(r.Status)), answeredIn(r.DurationMS), words[0], words[1])
 	if r.Status >= http.StatusBadRequest {
 		words = append(words, oneLine(r.ID))

@@ -30,24 +30,24 @@ func TestServeLog(t *testing.T) {
 		request("POST", "POST /api/ai/v1/tasks", 202, first, slog.String("key_id", "key_1"))
 		request("POST", "POST /api/ai/v1/tasks", 202, first, slog.String("key_id", "key_1"))
 		for range 3 {
-			request("GET", "GET /api/ai/v1/tasks/{id}", 200, first)
-			request("GET", "GET /api/ai/v1/tasks/{id}", 200, second)
+			request("GET", "GET /api/ai/v1/tasks/{task_id}", 200, first)
+			request("GET", "GET /api/ai/v1/tasks/{task_id}", 200, second)
 			time.Sleep(time.Second)
 		}
-		request("GET", "GET /api/ai/v1/tasks/{id}", 404, first, slog.String("code", "NOT_FOUND"))
-		request("GET", "GET /api/ai/v1/tasks/{id}", 404, first, slog.String("code", "NOT_FOUND"))
+		request("GET", "GET /api/ai/v1/tasks/{task_id}", 404, first, slog.String("code", "NOT_FOUND"))
+		request("GET", "GET /api/ai/v1/tasks/{task_id}", 404, first, slog.String("code", "NOT_FOUND"))
 		time.Sleep(foldTime)
-		request("GET", "GET /api/ai/v1/tasks/{id}", 200, first)
+		request("GET", "GET /api/ai/v1/tasks/{task_id}", 200, first)
 		log.With("a", "b").Warn("supplier\x1b[2J tripped", "supplier", "x\ny")
 		log.Debug("unseen")
 		got := regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d `).ReplaceAllString(out.String(), "")
 		want := `202  431ms POST   /api/ai/v1/tasks task_1 key_1
 202  431ms POST   /api/ai/v1/tasks task_1 key_1
-200  431ms GET    /api/ai/v1/tasks/{id} task_1
-200  431ms GET    /api/ai/v1/tasks/{id} task_2
-404  431ms GET    /api/ai/v1/tasks/{id} NOT_FOUND task_1 req_1
-404  431ms GET    /api/ai/v1/tasks/{id} NOT_FOUND task_1 req_1
-200  431ms GET    /api/ai/v1/tasks/{id} task_1 (2 more before)
+200  431ms GET    /api/ai/v1/tasks/task_1
+200  431ms GET    /api/ai/v1/tasks/task_2
+404  431ms GET    /api/ai/v1/tasks/task_1 NOT_FOUND req_1
+404  431ms GET    /api/ai/v1/tasks/task_1 NOT_FOUND req_1
+200  431ms GET    /api/ai/v1/tasks/task_1 (2 more before)
 supplier[2J tripped a=b supplier=x y
 `
 		if diff := cmp.Diff(want, got); diff != "" {
