@@ -266,6 +266,8 @@ async function tables(page) {
   await page.locator("[data-run]").click();
   await page.locator("#result .pill.succeeded").waitFor();
   assert((await page.locator("#result tbody th").first().innerText()).includes("Owls hunt in the dark."), "the text beside its score");
+  const cells = await page.locator("#result tbody tr").first().locator("th, td").evaluateAll((all) => all.map((one) => getComputedStyle(one).display));
+  equal(cells, ["table-cell", "table-cell", "table-cell", "table-cell"], "cells in the trial");
   await looks(page, "a ranking in the trial");
   assert(/^took .*\$\d/s.test(await page.locator("#result .measures").innerText()), "the line of measures");
 }
