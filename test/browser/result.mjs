@@ -304,6 +304,12 @@ async function pictures(page) {
   equal(await second.evaluate((one) => one === document.activeElement), true, "the focus is where it was");
   await page.setViewportSize({ width: 1280, height: 860 });
   await page.emulateMedia({ colorScheme: "light" });
+  await page.goto("/console/trial?capability=image.generate&mode=test");
+  await page.locator("[data-rest] > summary").click();
+  await page.locator('[name="parameters.n"]').fill("2");
+  await page.locator("[data-run]").click();
+  await page.locator("#result .gallery img").nth(1).waitFor();
+  equal(await page.locator(".trial-side").evaluate((side) => side.scrollWidth - side.clientWidth), 0, "pixels of the trial's pictures out of sight");
 }
 
 async function media(page) {
