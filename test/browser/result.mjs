@@ -261,6 +261,7 @@ async function tables(page) {
   await looks(page, "a ranking");
   await create(page, "text.moderate", { texts: ["What a lovely morning.", "I will kill you."] });
   equal(await page.locator(".output tbody .pill").allInnerTexts(), ["fine", "flagged"], "judgements");
+  equal(await page.locator(".output thead th").nth(2).innerText(), "violence", "the first column of scores");
   await looks(page, "a judgement");
   await page.goto("/console/trial?capability=text.rerank&mode=test");
   await page.locator("[data-run]").click();

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
@@ -43,7 +44,7 @@ func ranked(raw json.RawMessage) *ranking {
 
 // judgement tells which texts are harmful, and in which ways.
 type judgement struct {
-	Ways []string // the columns
+	Ways []string // the columns, those of flags and high scores first
 	Rows []verdict
 }
 
@@ -72,16 +73,19 @@ func judged(raw json.RawMessage) *judgement {
 	if !strictly(raw, &rows) || len(rows) == 0 || !strings.Contains(string(raw), `"flagged"`) {
 		return nil
 	}
-	ways := map[string]bool{}
+	ways := map[string]float64{} // the highest score of each
 	for _, r := range rows {
-		for way := range r.Scores {
-			ways[way] = true
+		for way, score := range r.Scores {
+			ways[way] = max(ways[way], score)
 		}
 		for _, way := range r.Categories {
-			ways[way] = true
+			ways[way] = max(ways[way], 1)
 		}
 	}
-	return &judgement{slices.Sorted(maps.Keys(ways)), rows}
+	columns := slices.SortedFunc(maps.Keys(ways), func(a, b string) int {
+		return cmp.Or(cmp.Compare(ways[b], ways[a]), cmp.Compare(a, b))
+	})
+	return &judgement{columns, rows}
 }
 
 // mostCompared bounds how many vectors are compared with each other on a page.

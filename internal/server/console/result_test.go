@@ -24,7 +24,7 @@ func TestShown(t *testing.T) {
 		{"a call", "text.chat", `{"text":"so","tool_calls":[{"id":"c1","name":"f","arguments":{"x":[1]}},{"id":"c2","name":"g","arguments":"{","invalid":true}]}`, []string{"markdown so", `call f c1 {"x":[1]}`, `call g c2 "{" invalid`}},
 		{"a ranking", "text.rerank", `{"results":[{"index":1,"score":0.5},{"index":0,"score":0.25}]}`, []string{"rank 1 0.5 100", "rank 0 0.25 50"}},
 		{"negative scores", "text.rerank", `{"results":[{"index":0,"score":-1}]}`, []string{"rank 0 -1 0"}},
-		{"a judgement", "text.moderate", `{"results":[{"flagged":true,"categories":["violence"],"scores":{"hate":0.1}}]}`, []string{"judged true violence hate", "ways hate,violence"}},
+		{"a judgement", "text.moderate", `{"results":[{"flagged":true,"categories":["violence"],"scores":{"hate":0.1}}]}`, []string{"judged true violence hate", "ways violence,hate"}},
 		{"other results", "x.y", `{"results":[{"index":1,"score":0.5,"note":"n"}]}`, []string{`rest {"results":[{"index":1,"score":0.5,"note":"n"}]}`}},
 		{"no results", "x.y", `{"results":[]}`, []string{`rest {"results":[]}`}},
 		{"known and other members", "x.y", `{"text":"a","colour":"red","images":"two"}`, []string{"markdown a", `rest {"colour":"red","images":"two"}`}},
