@@ -279,6 +279,7 @@ async function live(page) {
   await page.getByRole("checkbox", { name: /large model/ }).check();
   const sum = page.locator("[data-sum]");
   await sum.filter({ hasText: "All together cost at most $" }).waitFor();
+  equal(await page.locator("[data-price]").isVisible(), false, "the price of one beside that of all");
   const most = await page.evaluate(() => Promise.all(["text.chat", "text.chat.large"].map(async (capability) => {
     const answer = await fetch("/console/api/live/estimates", {
       method: "POST", headers: { "Content-Type": "application/json" },
@@ -288,6 +289,7 @@ async function live(page) {
   })));
   assert(Math.abs(Number(/\$([\d.]+?)\.$/.exec(await sum.innerText())[1]) - most[0] - most[1]) < 1e-9, `the sum of ${most}: ${await sum.innerText()}`);
   await page.getByRole("checkbox", { name: /large model/ }).uncheck();
+  equal([await page.locator("[data-price]").isVisible(), await sum.isVisible()], [true, false], "the price of one, and that of all");
   await runs(page, "one live run");
   const ask = row(page, "one live run").getByRole("button", { name: "Run again" });
   await page.locator("[data-run]:enabled").waitFor();

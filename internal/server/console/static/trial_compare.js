@@ -38,10 +38,13 @@ let waiting;
 
 // tellSum says, before a live run, the most that all of it costs.
 function tellSum() {
-  const at = choice.querySelector("[data-sum]");
+  const at = form.querySelector("[data-sum]");
+  const alone = chosenPeers().length === 0;
+  form.querySelector("[data-price]").hidden = !alone;
+  at.hidden = alone;
   const mine = ++asked;
   clearTimeout(waiting);
-  if (chosenPeers().length === 0) at.textContent = "";
+  if (alone) at.textContent = "";
   else waiting = setTimeout(async () => {
     const told = await sum().catch(() => undefined);
     if (mine === asked) at.textContent = told ? `All together cost at most $${told}.` : "The most that they cost together can't be told now.";
