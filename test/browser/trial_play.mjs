@@ -250,6 +250,8 @@ async function looks(page) {
       if (name !== "narrow" || capability !== "text.chat") continue;
       await ran(page);
       assert(await page.locator("#result").evaluate((e) => e.getBoundingClientRect().top < innerHeight * 0.75), "the result of a run is out of sight");
+      await page.locator(".trial-foot").evaluate((foot) => scrollBy({ top: foot.getBoundingClientRect().top, behavior: "instant" }));
+      assert(await page.evaluate(() => document.elementFromPoint(innerWidth / 2, 20).closest(".bar") !== null), "the form's foot covers the bar");
     }
   }
 }
