@@ -25,6 +25,8 @@ async function look(page, what) {
   for (const width of [1280, 390]) {
     await page.setViewportSize({ width, height: 860 });
     await fits(page, `${what} at ${width}`);
+    const out = await page.locator("#tasks .pill").evaluateAll((all) => all.filter((pill) => pill.getBoundingClientRect().right > innerWidth).length);
+    equal(out, 0, `states out of sight, ${what} at ${width}`);
   }
   await page.setViewportSize({ width: 1280, height: 860 });
 }
