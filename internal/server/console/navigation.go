@@ -86,6 +86,7 @@ func (c *Console) handleCommands(x exchange) error {
 	if p.Webhooks {
 		add("Action", "New webhook", "/webhooks/new")
 	}
+	add("Action", "Keep requests", "/memory")
 	add("Action", "Time zone", "/time-zone")
 	for _, act := range [][2]string{{"Switch between light and dark", "theme"}, {"Keyboard shortcuts", "shortcuts"}, {"Sign out", "sign-out"}} {
 		all = append(all, command{Text: act[0], Kind: "Action", Act: act[1]})

@@ -29,7 +29,7 @@ func TestPaletteOffersWhatARoleHas(t *testing.T) {
 	w := newWorld(t)
 	fixture.Must(w.operator.CreateAccount(t.Context(), api.AccountCreate{Name: "globex"}))(t)
 	for role, want := range map[string]struct{ has, lacks []string }{
-		"member":   {[]string{"Overview", "Tasks", "New key", "New webhook", "Sign out"}, []string{"People", "Suppliers", "Accounts", "globex", "Usage of all accounts", "All accounts", "All webhooks"}},
+		"member":   {[]string{"Overview", "Tasks", "New key", "New webhook", "Keep requests", "Sign out"}, []string{"People", "Suppliers", "Accounts", "globex", "Usage of all accounts", "All accounts", "All webhooks"}},
 		"admin":    {[]string{"Overview", "People", "New key"}, []string{"Suppliers", "Accounts", "globex", "Keys of all accounts"}},
 		"operator": {[]string{"All accounts", "Own account", "Suppliers", "Accounts", "All webhooks", "globex", "Tasks of all accounts"}, []string{"People", "Overview"}},
 	} {
