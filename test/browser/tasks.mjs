@@ -69,6 +69,8 @@ async function filters(page, failed, tagged) {
   equal(await listed(page), [tagged], "by metadata");
   await page.goto("/console/tasks?until=2020-01-01");
   await page.getByText("None fits the filter.").waitFor();
+  await page.getByRole("link", { name: "Clear the filters" }).click();
+  await page.waitForURL((url) => !url.search.includes("until"));
   await page.goto("/console/tasks?since=2020-01-01");
   await page.getByText(/^Ended from 2020-01-01 to .*: \d+ succeeded, 1 failed, 0 canceled/).waitFor();
 }

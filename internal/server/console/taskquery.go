@@ -43,6 +43,14 @@ func (q taskQuery) Narrowed() bool {
 	return q.Key != "" || q.Code != "" || len(q.Metadata) > 0
 }
 
+// Chosen reports whether any filter of the form is set.
+func (q taskQuery) Chosen() bool { return q.Filtered() || q.Since != "" || q.Until != "" }
+
+// Cleared returns the query of the list without the form's filters.
+func (q taskQuery) Cleared() string {
+	return taskQuery{Account: q.Account, Mode: q.Mode, Per: q.Per}.Address("", "")
+}
+
 // Pairs returns the metadata that is asked for as it is typed, in order.
 func (q taskQuery) Pairs() (pairs []string) {
 	for _, name := range slices.Sorted(maps.Keys(q.Metadata)) {

@@ -121,6 +121,14 @@ func TestTasksFilters(t *testing.T) {
 			t.Errorf("%s lists %v, want %v", query, got, want)
 		}
 	}
+	for query, cleared := range map[string]string{
+		"": "", "?mode=test&per=100": "", "?until=" + day(first, -1): "?account=acme",
+		"?code=INTERNAL&mode=test&per=100": "?account=acme&amp;mode=test&amp;per=100",
+	} {
+		if got := b.get("/tasks" + query).body; strings.Contains(got, `">Clear the filters</a>`) != (cleared != "") || !strings.Contains(got, `href="`+cleared+`">Clear the filters</a>`) && cleared != "" {
+			t.Errorf("%s isn't cleared by %q", query, cleared)
+		}
+	}
 	for _, query := range []string{"?since=yesterday", "?until=2026-02-30", "?code=NOT_ONE", "?key=web", "?per=1000", "?newer=x", "?colour=red"} {
 		if got := b.get("/tasks" + query); got.StatusCode != http.StatusBadRequest {
 			t.Errorf("%s: status %d", query, got.StatusCode)
