@@ -1,5 +1,5 @@
 // The trial of every capability that the server lists, by its example alone: a new one needs no line here.
-import { assert, browse, equal, fits, judge, step, told } from "./driver.mjs";
+import { assert, browse, equal, fits, idle, judge, step, told } from "./driver.mjs";
 
 const { besides } = told.more;
 const capabilities = told.more.capabilities.filter(({ name }) => !name.endsWith(besides));
@@ -86,7 +86,7 @@ const rows = (page, name) => page.locator("#runs li").filter({ has: page.locator
 async function open(page, address) {
   await page.goto(address);
   await page.locator("[data-share]").waitFor();
-  await page.locator("[data-run]:enabled").waitFor();
+  await idle(page);
 }
 
 // give drops the example's files at their fields, and gives the word about people that it has.
@@ -113,7 +113,7 @@ async function send(page, name) {
 
 async function ended(page, state = "succeeded") {
   await page.locator(`#result .pill.${state}`).waitFor();
-  await page.locator("[data-run]:enabled").waitFor();
+  await idle(page);
 }
 
 async function first(page, { name, example }) {
@@ -142,7 +142,7 @@ async function again(page, { name, example }) {
     equal(await rows(page, name).first().getByRole("button", { name: "Run again" }).count(), 0, "ways to run it again without its files");
     await rows(page, name).first().getByRole("button", { name: "Tweak" }).click();
     await page.locator("[data-problem]").filter({ hasText: `Choose again: ${files.map((file) => file.name).join(", ")}.` }).waitFor();
-    await page.locator("[data-run]:enabled").waitFor();
+    await idle(page);
     await give(page, example);
     await send(page, name);
   }
@@ -199,7 +199,7 @@ async function whole(page, { name, example }) {
   await retry.waitFor();
   const [resent] = await Promise.all([page.waitForRequest(creation(name)), retry.click()]);
   equal(resent.headers()["idempotency-key"], sent.headers()["idempotency-key"], "the key of a retry");
-  await page.locator("[data-run]:enabled").waitFor();
+  await idle(page);
   await retry.waitFor();
   assert((await tasks(page, name)).length <= before + 2, "a retry is another task");
 }

@@ -2,7 +2,7 @@
 // trial, see the usage grow, revoke the key and see it refused; and the pictures for the documentation.
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { assert, browse, cli, equal, judge, plays, shot, step, tabTo, told } from "./driver.mjs";
+import { assert, browse, cli, equal, idle, judge, plays, shot, step, tabTo, told } from "./driver.mjs";
 
 const visited = new Map(); // each page's name and address, for the pictures
 
@@ -77,7 +77,7 @@ async function open(page, capability) {
 async function runTrial(page) {
   await page.locator("[data-run]").click();
   await page.locator("#result .pill.succeeded").waitFor();
-  await page.locator("[data-run]:enabled").waitFor();
+  await idle(page);
 }
 
 const more = (page) => page.locator("[data-rest] > summary").click();

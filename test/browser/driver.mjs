@@ -142,6 +142,9 @@ export async function tabTo(page, locator, what) {
   throw new Error(`Tab doesn't reach ${what}`);
 }
 
+// idle waits until the trial has done what it does. Its button stays in the order of the focus, so it is no disabled one.
+export const idle = (page) => page.locator("[data-run]:not([aria-disabled])").waitFor();
+
 // plays fails unless a medium is loaded and plays to its end.
 export async function plays(locator) {
   await locator.waitFor();

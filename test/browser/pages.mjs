@@ -1,6 +1,6 @@
 // What pages do under somebody's hands: pictures keep their shape, polling leaves alone what was opened, selected or
 // scrolled to, what is made once is made once, and what was saved is said.
-import { assert, browse, equal, fits, judge, step, told } from "./driver.mjs";
+import { assert, browse, equal, fits, idle, judge, step, told } from "./driver.mjs";
 import { exclusive, formTerms, largeFiles, rows } from "./trial_form.mjs";
 import { webhooks } from "./webhooks.mjs";
 
@@ -183,7 +183,7 @@ async function again(page) {
     await page.getByRole("textbox", { name: "Prompt" }).fill(prompt);
     await page.locator("[data-run]").click();
     await page.locator(`#result .pill.${pill}`).waitFor();
-    await page.locator("[data-run]:enabled").waitFor();
+    await idle(page);
   };
   await runs("A first answer", "succeeded");
   await page.getByRole("textbox", { name: "Prompt" }).fill("");
@@ -217,7 +217,7 @@ async function again(page) {
   page.on("request", (r) => { if (r.method() === "POST" && r.url().endsWith("/tasks")) keys.push(r.headers()["idempotency-key"]); });
   await runs("@fail:PROVIDER_UNAVAILABLE", "failed");
   await Promise.all([page.waitForRequest((r) => r.method() === "POST" && r.url().endsWith("/tasks")), page.getByRole("button", { name: "Retry" }).click()]);
-  await page.locator("[data-run]:enabled").waitFor();
+  await idle(page);
   await page.getByRole("button", { name: "Retry" }).waitFor();
   equal(keys.length === 2 && keys[0] === keys[1], true, `a retry has the same key: ${keys}`);
   await runs("@fail:CONTENT_POLICY_VIOLATION", "failed");

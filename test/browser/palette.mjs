@@ -1,6 +1,6 @@
 // The palette, by keyboard alone, by mouse and in the looks: it leads to pages, capabilities, actions and ids, and leaves
 // fields alone.
-import { assert, browse, equal, fits, judge, step, told } from "./driver.mjs";
+import { assert, browse, equal, fits, idle, judge, step, told } from "./driver.mjs";
 
 const list = (page) => page.getByRole("listbox", { name: "Found" });
 const options = (page) => list(page).getByRole("option").allInnerTexts();
@@ -69,6 +69,35 @@ async function fields(page) {
   equal(await page.locator("#result .pill").count(), 0, "runs");
   await page.keyboard.press("Control+Enter");
   await page.locator(".pill.succeeded").first().waitFor();
+  await idle(page);
+}
+
+// running: the button that runs a trial keeps the focus, says that it can't be used meanwhile, and does no more then.
+async function running(page) {
+  const button = page.locator("[data-run]");
+  const focused = () => button.evaluate((e) => e === document.activeElement);
+  const sent = [];
+  page.on("request", (r) => { if (r.method() === "POST" && /\/(request|tasks)$/.test(r.url()) && !r.postData()?.includes("preview")) sent.push(new URL(r.url()).pathname); });
+  await page.getByRole("textbox", { name: "Prompt" }).fill("wait @stuck:running");
+  await button.focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Run", exact: true, disabled: true }).waitFor();
+  await page.locator('#result[aria-live="polite"] .pill.running').waitFor();
+  assert(await focused(), "the button lost the focus as it ran");
+  await judge(page, "a trial that runs");
+  for (const key of ["Enter", "Space", "Control+Enter"]) await page.keyboard.press(key);
+  await button.click({ force: true });
+  equal(await page.evaluate(() => document.querySelector("[data-problem]").checkVisibility()), false, "problems of a second press");
+  await page.getByRole("button", { name: "Cancel" }).press("Enter");
+  await page.locator("#result .pill.canceled").waitFor();
+  await idle(page);
+  equal(sent, ["/console/trial/request", "/console/api/test/tasks"], "requests of a run whose button was pressed again");
+  await page.getByRole("textbox", { name: "Prompt" }).fill("hello @slow:1s");
+  await button.focus();
+  await page.keyboard.press("Enter");
+  await page.locator("#result .pill.succeeded").waitFor();
+  await idle(page);
+  assert(await focused(), "the button lost the focus at the end of its run");
 }
 
 async function ways(page) {
@@ -207,6 +236,7 @@ await browse(async (page) => {
   await page.waitForURL("**/console/");
   await step("by keyboard alone", () => keys(page));
   await step("fields are left alone", () => fields(page));
+  await step("a run keeps the focus", () => running(page));
   await step("a secret goes nowhere", () => secrets(page));
   await step("it leads to pages, capabilities, accounts and ids", () => ways(page));
   await step("before the commands are there", () => late(page));

@@ -1,6 +1,6 @@
 // What the trial remembers of a person's runs: the list after a reload, running again, changing, and going on with what was
 // begun; and tiers side by side.
-import { assert, browse, equal, fits, judge, step, told } from "./driver.mjs";
+import { assert, browse, equal, fits, idle, judge, step, told } from "./driver.mjs";
 
 const address = (capability, mode = "test") => `/console/trial?capability=${capability}&mode=${mode}`;
 
@@ -11,7 +11,7 @@ const list = (page) => page.locator("#runs li");
 const row = (page, words) => list(page).filter({ hasText: words });
 
 async function fill(page, prompt) {
-  await page.locator("[data-run]:enabled").waitFor();
+  await idle(page);
   await page.getByRole("textbox", { name: "Prompt" }).first().fill(prompt);
 }
 
@@ -87,11 +87,11 @@ async function judged(page, all = looks) {
 async function again(page) {
   const sent = keys(page);
   const before = (await tasks(page)).length;
-  await page.locator("[data-run]:enabled").waitFor();
+  await idle(page);
   await row(page, "say a heron").getByRole("button", { name: "Run again" }).click();
   await listed(page, ["say a heron", "A red kite", "say a heron"], "runs after another one");
   await page.locator("#result .pill.succeeded").waitFor();
-  await page.locator("[data-run]:enabled").waitFor();
+  await idle(page);
   assert((await page.locator("#result").innerText()).includes("a heron"), "the result isn't of the run");
   await row(page, "A red kite").getByRole("button", { name: "Run again" }).press("Enter");
   await page.waitForURL("**/trial?capability=image.generate**");
@@ -108,7 +108,7 @@ async function again(page) {
 async function tweaked(page) {
   const file = { name: "heron.png", mimeType: "image/png", buffer: png };
   await page.goto(address("image.upscale"));
-  await page.locator("[data-run]:enabled").waitFor();
+  await idle(page);
   await page.locator('input[type=file][name="input.image"]').setInputFiles(file);
   await page.locator('[name="input.authorization.person"][value="none"]').check({ force: true });
   await page.locator("[data-run]").click();
@@ -116,20 +116,20 @@ async function tweaked(page) {
   const here = list(page).first();
   await here.filter({ hasText: "with heron.png" }).locator("img.thumb").waitFor();
   equal(await here.getByRole("button", { name: "Run again" }).count(), 0, "ways to run a request again whose file isn't kept");
-  await page.locator("[data-run]:enabled").waitFor();
+  await idle(page);
   await page.goto(address("text.embed"));
   await list(page).first().getByRole("button", { name: "Tweak" }).click();
   await page.waitForURL("**capability=image.upscale**");
   await page.locator("[data-problem]").filter({ hasText: "Choose again: heron.png." }).waitFor();
   const count = (await tasks(page)).length;
-  await page.locator("[data-run]:enabled").click();
+  await page.locator("[data-run]").click();
   await page.locator(".problem:visible").filter({ hasText: "heron.png is missing" }).waitFor();
   equal((await tasks(page)).length, count, "tasks of a request without its file");
   await row(page, "say a heron").first().getByRole("button", { name: "Tweak" }).click();
   await page.waitForURL("**capability=text.chat**");
   const prompt = page.getByRole("textbox", { name: "Prompt" }).first();
   while ((await prompt.inputValue()) !== "say a heron") await page.waitForTimeout(20);
-  await page.locator("[data-run]:enabled").waitFor();
+  await idle(page);
   await runs(page, "say two herons");
   const { request } = (await keptRuns(page))[0];
   equal(request.input, { prompt: "say two herons" }, "the request that was changed");
@@ -148,7 +148,7 @@ async function followed(page, context) {
   const other = await context.newPage(); // a tab of its own takes no run from the first
   await other.goto(address("text.chat"));
   await row(other, "wait @stuck").locator(".pill.running").waitFor();
-  await other.locator("[data-run]:enabled").waitFor();
+  await idle(other);
   equal(await other.locator("#result .pill").count(), 0, "what another tab shows");
   await page.close(); // as a crash does: its run is without a page
   while (!(await other.locator("#result .pill.running").count())) { // the browser may take its time to see that the page is gone
@@ -209,7 +209,7 @@ async function compared(page) {
   const before = (await tasks(page)).length;
   const sent = keys(page);
   await page.goto(address("text.chat"));
-  await page.locator("[data-run]:enabled").waitFor();
+  await idle(page);
   equal(await page.locator("[data-peers] code").allInnerTexts(), ["text.chat.fast", "text.chat.large"], "capabilities with the same inputs");
   await page.getByRole("checkbox", { name: /large model/ }).check();
   await fill(page, "wait @stuck:running beside");
@@ -233,7 +233,7 @@ async function compared(page) {
   await page.getByRole("button", { name: "Run 3 side by side" }).click();
   while ((await columns.locator(".pill.succeeded").count()) < 3) await page.waitForTimeout(20);
   equal(await columns.locator("dt").allInnerTexts(), ["Time", "Tokens", "Cost", "Time", "Tokens", "Cost", "Time", "Tokens", "Cost"], "what columns say");
-  await page.locator("[data-run]:enabled").waitFor();
+  await idle(page);
   await judged(page, looks.slice(1));
   const after = await tasks(page);
   equal(after.length, before + 5, "tasks of two comparisons");
@@ -255,7 +255,7 @@ async function cutAbreast(page, prompt, lost) {
     aborted++;
     return undefined;
   });
-  await page.locator("[data-run]:enabled").waitFor();
+  await idle(page);
   await page.getByRole("checkbox", { name: /large model/ }).check();
   await fill(page, prompt);
   const button = page.getByRole("button", { name: "Run 2 side by side" });
@@ -265,7 +265,7 @@ async function cutAbreast(page, prompt, lost) {
   await page.unroute("**/tasks");
   await button.click();
   while ((await page.locator("#compare .column .pill.succeeded").count()) < 2) await page.waitForTimeout(20);
-  await page.locator("[data-run]:enabled").waitFor();
+  await idle(page);
   equal(await row(page, prompt).count(), 2, "runs of one comparison");
   equal((await tasks(page)).length, before + 2, "tasks of one comparison");
   equal(new Set(sent).size, 2, `keys of one comparison: ${sent}`);
@@ -292,7 +292,7 @@ async function live(page) {
   equal([await page.locator("[data-price]").isVisible(), await sum.isVisible()], [true, false], "the price of one, and that of all");
   await runs(page, "one live run");
   const ask = row(page, "one live run").getByRole("button", { name: "Run again" });
-  await page.locator("[data-run]:enabled").waitFor();
+  await idle(page);
   await ask.click();
   const yes = page.getByRole("button", { name: "Run live", exact: true });
   await yes.waitFor();
@@ -304,7 +304,7 @@ async function live(page) {
   await ask.click();
   await yes.click();
   await page.locator("#result .pill.succeeded").waitFor();
-  await page.locator("[data-run]:enabled").waitFor();
+  await idle(page);
   equal((await tasks(page, "live")).length, 2, "live tasks after a yes");
   equal(await row(page, "one live run").count(), 2, "live runs");
 }
@@ -348,7 +348,7 @@ async function waiting(page, context) {
   await row(page, "say it later").locator(".pill:not(.waiting)").waitFor(); // the newer ones had their turn
   for (const prompt of ["live and older", "live and broken"]) equal(await open(page, prompt).count(), 1, `${prompt} waits`);
   equal((await tasks(page, "live")).length, before + 1, "live tasks without a word");
-  await page.locator("[data-run]:enabled").waitFor();
+  await idle(page);
   const again = keys(page);
   await row(page, "live and broken").locator(".open").click();
   await page.locator("[data-problem]").filter({ hasText: "Send it again" }).waitFor();
@@ -373,7 +373,7 @@ async function resent(page) {
   }, "can't be reached");
   await page.route("**/tasks", (route) => route.fulfill(problem(429, "RATE_LIMITED")));
   await page.reload();
-  await page.locator("[data-run]:enabled").waitFor();
+  await idle(page);
   await page.unroute("**/tasks");
   await open(page, "say it arrived").getByRole("button", { name: "Send again" }).click();
   await row(page, "say it arrived").locator(".pill.succeeded").waitFor();
@@ -395,7 +395,7 @@ async function separate(page, context) {
     await page.goto(at);
     await page.waitForURL("**/console/");
     await page.goto(address("text.chat"));
-    await page.locator("[data-run]:enabled").waitFor();
+    await idle(page);
   };
   await page.goto(address("text.chat"));
   await list(page).first().waitFor();

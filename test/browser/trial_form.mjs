@@ -1,5 +1,5 @@
 // The trial's form: fields that exclude each other, rows, and remarks in the form's own words.
-import { equal, fits, judge } from "./driver.mjs";
+import { equal, fits, idle, judge } from "./driver.mjs";
 
 // trial opens the form of a capability with all that it has.
 async function trial(page, capability) {
@@ -13,7 +13,7 @@ async function asks(page) {
   const [sent] = await Promise.all([
     page.waitForRequest((r) => r.method() === "POST" && r.url().endsWith("/tasks")), page.locator("[data-run]").click(),
   ]);
-  await page.locator("[data-run]:enabled").waitFor();
+  await idle(page);
   return sent.postDataJSON();
 }
 
@@ -52,7 +52,7 @@ export async function rows(page) {
 async function remarks(page) {
   await page.locator("[data-run]").click();
   await page.locator("[data-problem]:visible").waitFor();
-  await page.locator("[data-run]:enabled").waitFor();
+  await idle(page);
   return page.locator(".problem:visible p").allInnerTexts();
 }
 

@@ -1,6 +1,6 @@
 // The trial's form: files by drop and paste, sliders, choices, JSON both ways, keys, a shared address, the price.
 import path from "node:path";
-import { assert, browse, equal, fits, judge, step, told } from "./driver.mjs";
+import { assert, browse, equal, fits, idle, judge, step, told } from "./driver.mjs";
 
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const pdf = Buffer.from("%PDF-1.4\n").toString("base64");
@@ -30,7 +30,7 @@ const file = (name, type = "image/png", base64 = png) => ({ name, type, base64 }
 async function ran(page) {
   const [sent] = await Promise.all([page.waitForRequest((r) => r.method() === "POST" && r.url().endsWith("/tasks")), page.keyboard.press("Control+Enter")]);
   await page.locator("#result .pill.succeeded").waitFor();
-  await page.locator("[data-run]:enabled").waitFor();
+  await idle(page);
   return sent.postDataJSON();
 }
 
@@ -153,7 +153,7 @@ async function bothWays(page) {
   await page.getByRole("tab", { name: "Form" }).click();
   equal(await text.isVisible(), true, "the JSON stays until it can be read");
   await page.keyboard.press("Control+Enter");
-  await page.locator("[data-run]:enabled").waitFor();
+  await idle(page);
   equal(await page.locator("#result .pill").count(), 0, "runs of a mistake");
   await text.fill(JSON.stringify({
     capability: "text.chat", metadata: { team: "search" },

@@ -145,15 +145,15 @@ let turn = 0; // of what is done
 // busily does one thing at a time, maybe instead of the one that is done now, and says where it can't be done.
 export async function busily(work, { instead } = {}) {
   const button = form.querySelector("[data-run]");
-  if (button.disabled && !instead) return;
+  if (button.getAttribute("aria-disabled") && !instead) return;
   const mine = ++turn;
-  button.disabled = true;
+  button.setAttribute("aria-disabled", "true"); // a disabled one would lose the focus
   try {
     await work();
   } catch {
     if (mine === turn) say("The service can't be reached. Run it again: what was sent runs only once.", { focus: true });
   } finally {
-    if (mine === turn) button.disabled = false;
+    if (mine === turn) button.removeAttribute("aria-disabled");
   }
 }
 
