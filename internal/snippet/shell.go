@@ -44,6 +44,9 @@ func CommandAt(baseURL string, fields []catalog.Field, req api.CreateRequest) (s
 			}
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(req.Metadata)) {
+		words = append(words, "--metadata "+Word(name+"="+req.Metadata[name]))
+	}
 	if baseURL != "" {
 		words = append(words, "--base-url "+Word(baseURL))
 	}

@@ -50,6 +50,7 @@ func TestRuns(t *testing.T) {
 	withFile := request(t, map[string]any{"prompt": hostile, "images": []any{map[string]any{"data": data}, map[string]any{"data": data}}}, nil)
 	req := request(t, map[string]any{"prompt": hostile, "messages": []any{map[string]any{"role": "user"}, nil, []any{}}},
 		map[string]any{"top_p": json.RawMessage("0.70"), "audio": true, "no": false})
+	req.Metadata = map[string]string{"team": "search", "note": hostile}
 	for _, tt := range []struct {
 		name, file string
 		req        api.CreateRequest
@@ -206,6 +207,37 @@ func TestCommandAt(t *testing.T) {
 		if err != nil || got != want {
 			t.Errorf("got  %s\nwant %s, %v", got, want, err)
 		}
+	}
+}
+
+// TestCommandMetadata: a shell gives a command the request's metadata as they are.
+func TestCommandMetadata(t *testing.T) {
+	directory, err := catalog.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := directory.Get("text.chat")
+	got, err := snippet.CommandAt("https://ai.example.org", c.Fields(), api.CreateRequest{
+		Capability: "text.chat", Input: json.RawMessage(`{"prompt":"hi"}`), Metadata: map[string]string{"user": "u-1042", "team": "a=b c", "note": hostile, "empty": ""},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), "sh", "-c", `unitask() { printf '%s\0' "$@"; }`+"\n"+got)
+	command.Dir = t.TempDir()
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, got)
+	}
+	want := []string{
+		"run", "text.chat", "hi", "--metadata", "empty=", "--metadata", "note=" + hostile, "--metadata", "team=a=b c", "--metadata", "user=u-1042",
+		"--base-url", "https://ai.example.org", "",
+	}
+	if diff := gocmp.Diff(want, strings.Split(string(out), "\x00")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if entries, err := os.ReadDir(command.Dir); err != nil || len(entries) > 0 {
+		t.Errorf("a text ran: %v, %v", entries, err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"mime/multipart"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,7 +38,7 @@ type shownTrial struct {
 }
 
 // TestTrialShow: a request becomes the form's texts and a rest, and both together the request again, as it is run and
-// as it is read.
+// as it is read. The same elsewhere has its metadata.
 func TestTrialShow(t *testing.T) {
 	w := newWorld(t)
 	b := w.member("acme", "member")
@@ -52,9 +53,15 @@ func TestTrialShow(t *testing.T) {
 	}
 	pairs := []string{"capability", "text.chat", "mode", "test", "input.prompt", "<b>", "parameters.seed", "7", "rest", shown.Rest}
 	made := decode[struct {
-		Request json.RawMessage
-		JSON    string
+		Request  json.RawMessage
+		JSON     string
+		Snippets []struct{ Name, Text string }
 	}](t, b.try(fields(t, pairs...)))
+	for i, want := range []string{" --metadata team=a ", `"metadata":{"team":"a"}`, `"team": "a"`, `"team": "a"`, `"team": "a"`} {
+		if one := made.Snippets[i]; !strings.Contains(one.Text, want) {
+			t.Errorf("%s has no metadata: %s", one.Name, one.Text)
+		}
+	}
 	const again = `{"capability":"text.chat","input":{"prompt":"\u003cb\u003e"},"metadata":{"team":"a"},"parameters":{"depth":1.50,"seed":7}}`
 	if string(made.Request) != again || made.JSON != "" {
 		t.Errorf("got  %s\nwant %s\n%s", made.Request, again, made.JSON)
