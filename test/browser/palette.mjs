@@ -1,6 +1,6 @@
 // The palette, by keyboard alone, by mouse and in the looks: it leads to pages, capabilities, actions and ids, and leaves
 // fields alone.
-import { assert, browse, equal, fits, idle, judge, step, told } from "./driver.mjs";
+import { assert, browse, equal, fits, idle, judge, step, tabTo, told } from "./driver.mjs";
 
 const list = (page) => page.getByRole("listbox", { name: "Found" });
 const options = (page) => list(page).getByRole("option").allInnerTexts();
@@ -72,8 +72,66 @@ async function fields(page) {
   await idle(page);
 }
 
+// off switches the single characters off and on by keyboard, which holds on other pages and in other tabs.
+async function off(page) {
+  const keyboard = page.getByRole("dialog", { name: "Keyboard" });
+  const box = page.getByRole("checkbox", { name: "Single keys are shortcuts: / and ?" });
+  const dialogs = async (at, ...pressed) => {
+    for (const key of pressed) await at.keyboard.press(key);
+    return at.locator("dialog[open]").count();
+  };
+  const told = (at) => at.locator("[data-palette]").getAttribute("aria-keyshortcuts");
+  await page.goto("/console/tasks");
+  const other = await page.context().newPage();
+  await other.goto("/console/keys");
+  await page.bringToFront();
+  await page.keyboard.press("?");
+  await keyboard.waitFor();
+  equal([await box.isChecked(), await told(page)], [true, "/ Control+K"], "single keys at first");
+  await tabTo(page, box, "the switch");
+  await page.keyboard.press("Space");
+  equal([await keyboard.locator("dt:visible").first().innerText(), await keyboard.locator("dd:visible").last().innerText()], ["Ctrl K", "close what is open"], "the list without them");
+  for (const [colorScheme, width] of [["light", 1280], ["dark", 390]]) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 860 });
+    await judge(page, `the switch, ${colorScheme} at ${width}`);
+    await fits(page, "the switch");
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize({ width: 1280, height: 860 });
+  await page.keyboard.press("Escape");
+  await keyboard.waitFor({ state: "hidden" });
+  equal(await dialogs(page, "/", "?"), 0, "dialogs by single keys that are off");
+  equal(await dialogs(other, "/", "?"), 0, "dialogs by them in another tab");
+  await other.close();
+  await page.reload();
+  equal([await dialogs(page, "/", "?"), await told(page)], [0, "Control+K"], "dialogs by them after a reload");
+  await go(page, "shortcuts", "Control+k");
+  await keyboard.waitFor();
+  equal(await box.isChecked(), false, "the switch after a reload");
+  await box.press("Space");
+  equal(await told(page), "/ Control+K", "the keys of the button");
+  await page.keyboard.press("Escape");
+  equal(await dialogs(page, "?"), 1, "dialogs by a single key that is on again");
+  await page.keyboard.press("Escape");
+}
+
+// storeless: a browser that keeps no choice has it for a page.
+async function storeless(context) {
+  const page = await context.newPage();
+  await page.addInitScript(() => Object.defineProperty(globalThis, "localStorage", { get() { throw new Error("it keeps no data"); } }));
+  await page.goto("/console/tasks");
+  await page.keyboard.press("?");
+  await page.getByRole("checkbox", { name: "Single keys" }).press("Space");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("?");
+  equal(await page.locator("dialog[open]").count(), 0, "dialogs by single keys that are off for a page");
+  await page.close();
+}
+
 // running: the button that runs a trial keeps the focus, says that it can't be used meanwhile, and does no more then.
 async function running(page) {
+  await page.goto("/console/trial?capability=text.chat&mode=test");
   const button = page.locator("[data-run]");
   const focused = () => button.evaluate((e) => e === document.activeElement);
   const sent = [];
@@ -231,11 +289,13 @@ async function unreachable(page) {
   await page.unroute("**/console/commands");
 }
 
-await browse(async (page) => {
+await browse(async (page, context) => {
   await page.goto(told.link);
   await page.waitForURL("**/console/");
   await step("by keyboard alone", () => keys(page));
   await step("fields are left alone", () => fields(page));
+  await step("single keys are switched off", () => off(page));
+  await step("and without a store", () => storeless(context));
   await step("a run keeps the focus", () => running(page));
   await step("a secret goes nowhere", () => secrets(page));
   await step("it leads to pages, capabilities, accounts and ids", () => ways(page));

@@ -1,6 +1,7 @@
 // The palette: by `/` or Ctrl+K (⌘K on a Mac) somebody goes to a page, a capability, an action or an id. It is a dialog of
 // the browser's own, which keeps the focus inside and gives it back. `?` lists the shortcuts.
 
+import { singleKeys, switchSingleKeys } from "./palette_keys.js";
 import { makeOption, makePalette, makeShortcuts } from "./palette_make.js";
 import { identifies, ranked, secret } from "./palette_match.js";
 
@@ -32,9 +33,16 @@ const acts = {
 };
 
 function showShortcuts() {
-  shortcuts ??= makeShortcuts(rows);
+  shortcuts ??= makeShortcuts(rows, (on) => {
+    switchSingleKeys(on);
+    tellKeys();
+  });
+  shortcuts.querySelector("input").checked = singleKeys();
   shortcuts.showModal();
 }
+
+// tellKeys says at the button which keys open the palette.
+const tellKeys = () => button.setAttribute("aria-keyshortcuts", `${singleKeys() ? "/ " : ""}${mac ? "Meta+K" : "Control+K"}`);
 
 const leadsTo = (to) => `${button.dataset.go}?${new URLSearchParams({ to })}`;
 
@@ -145,7 +153,7 @@ function opens(event) {
     else open();
     return true;
   }
-  if (event.ctrlKey || event.metaKey || event.target.closest?.(typing) || document.querySelector("dialog[open]")) return false;
+  if (event.ctrlKey || event.metaKey || event.target.closest?.(typing) || document.querySelector("dialog[open]") || !singleKeys()) return false;
   if (event.key === "/") open();
   else if (event.key === "?") showShortcuts();
   else return false;
@@ -156,6 +164,6 @@ document.addEventListener("keydown", (event) => {
   if (!event.isComposing && !event.altKey && !event.defaultPrevented && opens(event)) event.preventDefault();
 });
 button.hidden = false;
-button.setAttribute("aria-keyshortcuts", mac ? "/ Meta+K" : "/ Control+K");
+tellKeys();
 button.querySelector("kbd").dataset.keys = mac ? "⌘ K" : "Ctrl K";
 button.addEventListener("click", open);

@@ -35,12 +35,20 @@ export function makeOption(command, i) {
     element("span", {}, command.text), element("span", { class: "muted small" }, command.kind));
 }
 
-// makeShortcuts returns the list of keys, each with what it does.
-export function makeShortcuts(rows) {
+const isSingle = (key) => ["/", "?"].includes(key);
+
+// makeShortcuts returns the list of keys, each with what it does, and the box that switches those of a single character.
+export function makeShortcuts(rows, switched) {
   const facts = element("dl", { class: "facts" });
+  const mark = (single) => (single ? { "data-single": "" } : {});
   for (const [keys, does] of rows) {
-    facts.append(element("dt", {}, ...keys.flatMap((key, i) => [i > 0 ? " " : "", element("kbd", {}, key)])), element("dd", {}, does));
+    const row = mark(keys.every(isSingle));
+    facts.append(element("dt", row, ...keys.flatMap((key, i) => [i > 0 ? " " : "", element("kbd", mark(isSingle(key)), key)])), element("dd", row, does));
   }
+  const box = element("input", { type: "checkbox", "aria-describedby": "shortcuts-hint" });
+  box.addEventListener("change", () => switched(box.checked));
+  const choice = element("label", { class: "check" }, box, element("span", {}, "Single keys are shortcuts: ", element("kbd", {}, "/"), " and ", element("kbd", {}, "?")));
+  const hint = element("p", { class: "hint", id: "shortcuts-hint" }, "Switch them off if you speak to the browser, or hit them unawares: Find leads here, too. This browser keeps the choice.");
   const head = element("div", { class: "card-head" }, element("h2", { id: "shortcuts-title" }, "Keyboard"), closer());
-  return dialog({ class: "shortcuts", "aria-labelledby": "shortcuts-title" }, head, facts);
+  return dialog({ class: "shortcuts", "aria-labelledby": "shortcuts-title" }, head, facts, choice, hint);
 }
