@@ -1,5 +1,5 @@
 // The trial of every capability that the server lists, by its example alone: a new one needs no line here.
-import { assert, browse, equal, fits, idle, judge, step, told } from "./driver.mjs";
+import { assert, browse, equal, fits, idle, judge, step, told, within } from "./driver.mjs";
 
 const { besides } = told.more;
 const capabilities = told.more.capabilities.filter(({ name }) => !name.endsWith(besides));
@@ -65,11 +65,11 @@ const shows = {
   image: async (result) => {
     const image = result.locator(".gallery img").first();
     await image.scrollIntoViewIfNeeded(); // it is loaded once it is in sight
-    const drawn = await image.evaluate((i) => i.complete || new Promise((done) => {
+    const loaded = await image.evaluate((i) => i.complete || new Promise((done) => {
       i.addEventListener("load", () => done(true));
       i.addEventListener("error", () => done(false));
     }));
-    assert(drawn && await image.evaluate((i) => i.naturalWidth > 0), "the picture isn't drawn");
+    assert(loaded && await image.evaluate((i) => i.naturalWidth > 0), "the picture isn't drawn");
   },
   audio: async (result) => assert(await seekable(result.locator("audio").first()), "the sound can't be sought in"),
   video: async (result) => assert(await seekable(result.locator("video").first()), "the video can't be sought in"),
@@ -78,6 +78,9 @@ const shows = {
     assert(await result.locator("tbody tr, .tree *").count() > 0, "the data aren't shown");
   },
 };
+
+// drawn waits until the result of a kind is there as people look at it, which takes a moment once its task has ended.
+const drawn = (place, kind) => within(25, `a result of the kind ${kind}, drawn`, shows[kind](place));
 
 const tasks = (page, name) => page.evaluate(async (of) => (await (await fetch(`/console/api/test/tasks?limit=100&capability=${of}`)).json()).data, name);
 
@@ -124,12 +127,12 @@ async function first(page, { name, example }) {
   await ended(page);
   const [task] = await tasks(page, name);
   const kind = kindOf((await page.evaluate(async (id) => (await fetch(`/console/api/test/tasks/${id}`)).json(), task.id)).output);
-  await shows[kind](page.locator("#result"));
+  await drawn(page.locator("#result"), kind);
   await judge(page, `a result of ${name}`);
   await fits(page, `a result of ${name}`);
   await page.reload();
   await ended(page);
-  await shows[kind](page.locator("#result"));
+  await drawn(page.locator("#result"), kind);
   return kind;
 }
 
@@ -174,7 +177,7 @@ async function shared(page, { name, example }, kind) {
   await columns.nth(1).waitFor();
   for (const column of [columns.first(), columns.last()]) {
     await column.locator(".pill.succeeded").waitFor();
-    await shows[kind](column);
+    await drawn(column, kind);
   }
   const want = [name, name + besides].map((capability) => sorted({ ...example, capability }));
   equal(sent.map(sorted).sort((a, b) => a.capability.length - b.capability.length), want, "the requests of a shared address");

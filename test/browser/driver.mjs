@@ -25,12 +25,29 @@ export function equal(got, want, what) {
 export async function step(what, work) {
   const started = Date.now();
   try {
-    const out = await work();
+    const out = await within(300, "the end of this step", work()); // less than a script has
     console.log(`${what}: ${Date.now() - started} ms`);
     return out;
   } catch (error) {
     error.message = `${what}: ${error.message}`;
     throw error;
+  }
+}
+
+// within fails, by the name of what is awaited, where the work isn't done in time: a page that waits for its own events, as
+// those of a medium, has no bound.
+export function within(seconds, what, work) {
+  let timer;
+  const late = new Promise((_, fail) => { timer = setTimeout(() => fail(new Error(`after ${seconds} s still awaited: ${what}`)), seconds * 1000); });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+// until asks again and again, until a condition holds.
+export async function until(what, holds) {
+  const end = Date.now() + patience;
+  while (!(await holds())) {
+    assert(Date.now() < end, `after ${patience / 1000} s still awaited: ${what}`);
+    await new Promise((next) => { setTimeout(next, 20); });
   }
 }
 

@@ -1,6 +1,6 @@
 // The pages of webhooks, from the empty one to a deleted webhook.
 import { createServer } from "node:http";
-import { assert, equal, fits, judge, tabTo } from "./driver.mjs";
+import { assert, equal, fits, judge, tabTo, until } from "./driver.mjs";
 
 // receive answers each request with the status that is set.
 async function receive() {
@@ -92,7 +92,10 @@ export async function webhooks(page, create) {
     await page.getByRole("button", { name: /^Replay / }).click();
     page.refusals(400); // the event's own next attempt, after some seconds, may have come first
     await page.getByText(/The event is sent again\.|The webhook is disabled: enable it first\./).first().waitFor();
-    while (!(await page.getByRole("button", { name: "Enable the webhook" }).count())) await page.reload(); // the page looks for news every few seconds
+    await until("the button of a webhook that is disabled", async () => {
+      await page.reload(); // the page looks for news every few seconds
+      return (await page.getByRole("button", { name: "Enable the webhook" }).count()) > 0;
+    });
     await page.getByRole("button", { name: "Enable the webhook" }).click();
     await page.getByRole("status").filter({ hasText: "The webhook is enabled." }).waitFor();
     await page.goto("/console/webhooks");
