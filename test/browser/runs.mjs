@@ -1,33 +1,8 @@
 // What the trial remembers of a person's runs: the list after a reload, running again, changing, and going on with what was
 // begun; and tiers side by side.
-import { assert, browse, equal, fits, idle, judge, step, told } from "./driver.mjs";
-
-const address = (capability, mode = "test") => `/console/trial?capability=${capability}&mode=${mode}`;
-
-// tasks returns the tasks that the service has, the newest first.
-const tasks = (page, mode = "test") => page.evaluate(async (mode) => (await (await fetch(`/console/api/${mode}/tasks?limit=100`)).json()).data, mode);
-
-const list = (page) => page.locator("#runs li");
-const row = (page, words) => list(page).filter({ hasText: words });
-
-async function fill(page, prompt) {
-  await idle(page);
-  await page.getByRole("textbox", { name: "Prompt" }).first().fill(prompt);
-}
-
-async function runs(page, prompt, state = "succeeded") {
-  await fill(page, prompt);
-  await page.locator("[data-run]").click();
-  await page.locator("#result").filter({ hasText: state }).waitFor();
-  await row(page, prompt).first().locator(`.pill.${state}`).waitFor();
-}
-
-// keys notes the Idempotency-Keys of creations.
-function keys(page) {
-  const all = [];
-  page.on("request", (r) => { if (r.method() === "POST" && r.url().endsWith("/tasks")) all.push(r.headers()["idempotency-key"]); });
-  return all;
-}
+import { assert, browse, equal, fits, idle, judge, step, told, until } from "./driver.mjs";
+import { cut, cutAbreast, offline, resent, waiting } from "./runs_lost.mjs";
+import { address, fill, keys, list, row, runs, tasks } from "./runs_page.mjs";
 
 // listed waits until the list shows these runs, by their words.
 async function listed(page, want, what) {
@@ -128,7 +103,7 @@ async function tweaked(page) {
   await row(page, "say a heron").first().getByRole("button", { name: "Tweak" }).click();
   await page.waitForURL("**capability=text.chat**");
   const prompt = page.getByRole("textbox", { name: "Prompt" }).first();
-  while ((await prompt.inputValue()) !== "say a heron") await page.waitForTimeout(20);
+  await until("the prompt of the run", async () => (await prompt.inputValue()) === "say a heron");
   await idle(page);
   await runs(page, "say two herons");
   const { request } = (await keptRuns(page))[0];
@@ -151,57 +126,15 @@ async function followed(page, context) {
   await idle(other);
   equal(await other.locator("#result .pill").count(), 0, "what another tab shows");
   await page.close(); // as a crash does: its run is without a page
-  while (!(await other.locator("#result .pill.running").count())) { // the browser may take its time to see that the page is gone
+  await until("the run of a page that is gone", async () => { // which the browser may take its time to see
     await other.goto(address("text.chat"));
-    await other.locator("#result .pill.running").waitFor({ timeout: 10_000 }).catch(() => {});
-  }
+    return other.locator("#result .pill.running").waitFor({ timeout: 10_000 }).then(() => true, () => false);
+  });
   await other.locator("#result").getByRole("button", { name: "Cancel" }).click();
   await other.locator("#result .pill.canceled").waitFor();
   await row(other, "wait @stuck").locator(".pill.canceled").waitFor();
   equal((await tasks(other)).filter(({ state }) => state === "canceled").map(({ id }) => id), [task.id], "the task of all readings");
   return other;
-}
-
-// cut lets a creation's answer be lost on the way, after the service has it or before.
-async function cut(page, prompt, arrives) {
-  const before = (await tasks(page)).length;
-  const sent = keys(page);
-  await page.goto(address("text.chat"));
-  await page.route("**/tasks", async (route) => {
-    if (arrives) await route.fetch();
-    await route.abort();
-  });
-  await fill(page, prompt);
-  await page.locator("[data-run]").click();
-  await page.locator("[data-problem]").filter({ hasText: "can't be reached" }).waitFor();
-  await row(page, prompt).filter({ hasText: "no answer yet" }).waitFor();
-  equal((await tasks(page)).length, before + (arrives ? 1 : 0), "tasks before the reload");
-  await page.unroute("**/tasks");
-  await page.reload();
-  await page.locator("#result .pill.succeeded").waitFor();
-  await row(page, prompt).locator(".pill.succeeded").waitFor();
-  equal(await row(page, prompt).count(), 1, "runs of one request");
-  equal((await tasks(page)).length, before + 1, "tasks of one request");
-  equal(new Set(sent).size, 1, `keys of one request: ${sent}`);
-}
-
-// offline sends a request again by hand, after a reload that found no service.
-async function offline(page) {
-  const before = (await tasks(page)).length;
-  const sent = keys(page);
-  await page.goto(address("text.chat"));
-  await page.route("**/tasks", (route) => route.abort());
-  await fill(page, "say nothing is lost");
-  await page.locator("[data-run]").click();
-  await page.locator("[data-problem]").filter({ hasText: "can't be reached" }).waitFor();
-  await page.reload();
-  await page.locator("[data-problem]").filter({ hasText: "can't be reached" }).waitFor();
-  await page.unroute("**/tasks");
-  await fill(page, "say nothing is lost");
-  await page.locator("[data-run]").click();
-  await page.locator("#result .pill.succeeded").waitFor();
-  equal((await tasks(page)).length, before + 1, "tasks of a request that was typed again");
-  equal(new Set(sent).size, 1, `keys of it: ${sent}`);
 }
 
 // compared runs one prompt with two capabilities, reads the page again in the middle, and compares two others live.
@@ -216,11 +149,11 @@ async function compared(page) {
   await page.getByRole("button", { name: "Run 2 side by side" }).click();
   const columns = page.locator("#compare .column");
   const running = columns.filter({ has: page.locator(".pill.running") });
-  while ((await running.count()) < 2) await page.waitForTimeout(20);
+  await running.nth(1).waitFor();
   const made = await tasks(page);
   equal(made.slice(0, 2).map(({ capability }) => capability).sort(), ["text.chat", "text.chat.large"], "what runs");
   await page.reload();
-  while ((await running.count()) < 2) await page.waitForTimeout(20);
+  await running.nth(1).waitFor();
   equal(await columns.locator("h2 code").allInnerTexts(), ["text.chat", "text.chat.large"], "the columns after a reload");
   await columns.first().getByRole("button", { name: "Cancel" }).click();
   await columns.first().locator(".pill.canceled").waitFor();
@@ -231,7 +164,7 @@ async function compared(page) {
   for (const name of [/large model/, /Chat fast/]) await page.getByRole("checkbox", { name }).check();
   await fill(page, "say three herons");
   await page.getByRole("button", { name: "Run 3 side by side" }).click();
-  while ((await columns.locator(".pill.succeeded").count()) < 3) await page.waitForTimeout(20);
+  await columns.locator(".pill.succeeded").nth(2).waitFor();
   equal(await columns.locator("dt").allInnerTexts(), ["Time", "Tokens", "Cost", "Time", "Tokens", "Cost", "Time", "Tokens", "Cost"], "what columns say");
   await idle(page);
   await judged(page, looks.slice(1));
@@ -240,38 +173,6 @@ async function compared(page) {
   equal(new Set(sent).size, 5, "keys of two comparisons");
   await page.goto(address("text.embed"));
   equal(await page.locator("[data-peers]").count(), 0, "comparisons of a capability without tiers");
-}
-
-// cutAbreast runs two capabilities side by side, of which the answers of some are lost, and runs them once more.
-async function cutAbreast(page, prompt, lost) {
-  const before = (await tasks(page)).length;
-  const sent = keys(page);
-  await page.goto(address("text.chat"));
-  let aborted = 0;
-  await page.route("**/tasks", async (route) => {
-    if (!lost.includes(route.request().postDataJSON().capability)) return route.continue();
-    await route.fetch();
-    await route.abort();
-    aborted++;
-    return undefined;
-  });
-  await idle(page);
-  await page.getByRole("checkbox", { name: /large model/ }).check();
-  await fill(page, prompt);
-  const button = page.getByRole("button", { name: "Run 2 side by side" });
-  await button.click();
-  await page.locator("[data-problem]").filter({ hasText: "can't be reached" }).waitFor();
-  while ((await row(page, prompt).locator(".pill.succeeded").count()) < 2 - lost.length || aborted < lost.length) await page.waitForTimeout(20);
-  await page.unroute("**/tasks");
-  await button.click();
-  while ((await page.locator("#compare .column .pill.succeeded").count()) < 2) await page.waitForTimeout(20);
-  await idle(page);
-  equal(await row(page, prompt).count(), 2, "runs of one comparison");
-  equal((await tasks(page)).length, before + 2, "tasks of one comparison");
-  equal(new Set(sent).size, 2, `keys of one comparison: ${sent}`);
-  await button.click(); // all are settled now
-  while ((await row(page, prompt).locator(".pill.succeeded").count()) < 4) await page.waitForTimeout(20);
-  equal((await tasks(page)).length, before + 4, "tasks of two comparisons");
 }
 
 async function live(page) {
@@ -307,78 +208,6 @@ async function live(page) {
   await idle(page);
   equal((await tasks(page, "live")).length, 2, "live tasks after a yes");
   equal(await row(page, "one live run").count(), 2, "live runs");
-}
-
-const problem = (status, code) => ({
-  status, contentType: "application/json", body: JSON.stringify({ error: { code, message: "not now", retryable: true, details: [] }, request_id: "req_1" }),
-});
-
-// unsent runs a prompt to which route gives no task.
-async function unsent(page, prompt, route, said) {
-  await page.route("**/tasks", route);
-  await fill(page, prompt);
-  await page.locator("[data-run]").click();
-  await page.locator("[data-problem]").filter({ hasText: said }).waitFor();
-  await page.unroute("**/tasks");
-}
-
-const open = (page, prompt) => row(page, prompt).filter({ hasText: "no answer yet" });
-
-// waiting leaves live requests without a task, which cost only after a word.
-async function waiting(page, context) {
-  const before = (await tasks(page, "live")).length;
-  const sent = keys(page);
-  await page.goto(address("text.chat", "live"));
-  await unsent(page, "live and lost", (route) => route.abort(), "can't be reached");
-  await page.reload();
-  await page.locator("#result .pill.succeeded").waitFor();
-  equal((await tasks(page, "live")).length, before + 1, "tasks of a live request that this tab shows");
-  await unsent(page, "live and signed out", (route) => route.fulfill(problem(401, "UNAUTHENTICATED")), "Your session has ended");
-  equal(await row(page, "live and signed out").count(), 0, "runs of a request that was refused");
-  const tab = await context.newPage();
-  await tab.goto(address("text.chat"));
-  await unsent(tab, "say it later", (route) => route.abort(), "can't be reached");
-  await tab.close();
-  await unsent(page, "live and older", (route) => route.abort(), "can't be reached");
-  await unsent(page, "live and broken", (route) => route.fulfill(problem(503, "UNAVAILABLE")), "not now");
-  await open(page, "live and broken").waitFor();
-  const broken = sent.at(-1);
-  equal(await open(page, "say it later").count(), 1, "a test request of a tab that is gone");
-  await page.reload();
-  await row(page, "say it later").locator(".pill:not(.waiting)").waitFor(); // the newer ones had their turn
-  for (const prompt of ["live and older", "live and broken"]) equal(await open(page, prompt).count(), 1, `${prompt} waits`);
-  equal((await tasks(page, "live")).length, before + 1, "live tasks without a word");
-  await idle(page);
-  const again = keys(page);
-  await row(page, "live and broken").locator(".open").click();
-  await page.locator("[data-problem]").filter({ hasText: "Send it again" }).waitFor();
-  await row(page, "live and broken").getByRole("button", { name: "Send again" }).click();
-  await page.getByRole("button", { name: "Run live", exact: true }).waitFor();
-  assert(/At most \$\d/.test(await row(page, "live and broken").innerText()), "no price is told");
-  equal(again, [], "requests before the answer");
-  await page.getByRole("button", { name: "Run live", exact: true }).click();
-  await row(page, "live and broken").locator(".pill.succeeded").waitFor();
-  equal(again, [broken], "the key of what is sent again");
-  equal((await tasks(page, "live")).length, before + 2, "live tasks after a word");
-}
-
-// resent refuses a request that may have arrived before.
-async function resent(page) {
-  const before = (await tasks(page)).length;
-  const sent = keys(page);
-  await page.goto(address("text.chat"));
-  await unsent(page, "say it arrived", async (route) => {
-    await route.fetch();
-    await route.abort();
-  }, "can't be reached");
-  await page.route("**/tasks", (route) => route.fulfill(problem(429, "RATE_LIMITED")));
-  await page.reload();
-  await idle(page);
-  await page.unroute("**/tasks");
-  await open(page, "say it arrived").getByRole("button", { name: "Send again" }).click();
-  await row(page, "say it arrived").locator(".pill.succeeded").waitFor();
-  equal([sent.length, new Set(sent).size], [3, 1], "requests and keys");
-  equal((await tasks(page)).length, before + 1, "tasks of a request that was refused the second time");
 }
 
 async function separate(page, context) {
