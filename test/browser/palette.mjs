@@ -149,6 +149,7 @@ async function running(page) {
   await page.getByRole("button", { name: "Cancel" }).press("Enter");
   await page.locator("#result .pill.canceled").waitFor();
   await idle(page);
+  equal(await page.evaluate(() => document.activeElement.closest("#result .row")?.innerText), "The task's page", "the focus after Cancel");
   equal(sent, ["/console/trial/request", "/console/api/test/tasks"], "requests of a run whose button was pressed again");
   await page.getByRole("textbox", { name: "Prompt" }).fill("hello @slow:1s");
   await button.focus();

@@ -12,7 +12,8 @@ export const reset = (words) => {
   if (words) result.querySelector("p").textContent = words;
 };
 
-// dress adds to a task's section what its page hasn't. A task that is known by its id alone has no other members.
+// dress adds to a task's section what its page hasn't, and returns the first of its buttons and links. A task that is known
+// by its id alone has no other members.
 function dress(task, section, again) {
   const links = document.createElement("div");
   links.className = "row";
@@ -21,6 +22,7 @@ function dress(task, section, again) {
   if (section.querySelector("progress")) links.prepend(canceler(task.id));
   else if (again) links.prepend(again);
   section.append(links);
+  return links.firstElementChild;
 }
 
 // paneOf shows one run at a time at a place of the page. isShown reports whether that is still the run of a call.
@@ -33,9 +35,11 @@ export function paneOf(place) {
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const section = page.querySelector("#task .output");
     if (!section || !isShown()) return;
-    dress(task, section, again);
+    const first = dress(task, section, again);
+    const focused = place.contains(document.activeElement);
     place.replaceChildren(section);
     dressResult(section);
+    if (focused) first.focus({ preventScroll: true }); // it stays in the result
     if (said) stream(said);
   }
 
@@ -54,8 +58,9 @@ export const { show, stream, progress } = paneOf(result);
 function canceler(id) {
   const button = Object.assign(document.createElement("button"), { type: "button", className: "button small danger", textContent: "Cancel" });
   button.addEventListener("click", () => {
-    button.disabled = true;
-    fetch(`${form.dataset.tasks}/${id}/cancel`, { method: "POST" }).catch(() => { button.disabled = false; });
+    if (button.getAttribute("aria-disabled")) return;
+    button.setAttribute("aria-disabled", "true"); // a disabled one would lose the focus
+    fetch(`${form.dataset.tasks}/${id}/cancel`, { method: "POST" }).catch(() => button.removeAttribute("aria-disabled"));
   });
   return button;
 }
