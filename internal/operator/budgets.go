@@ -73,19 +73,19 @@ func (o *Operator) accountsOf(ctx context.Context, all ...account.Account) ([]ap
 	return out, nil
 }
 
-// addSpent adds to the keys of an answer how their budgets stand, by the keys' records.
-func (o *Operator) addSpent(ctx context.Context, out []api.Key, keys []account.Key) error {
+// AddSpending adds how the budgets of keys stand. It reads a counter of each key that has a budget.
+func (o *Operator) AddSpending(ctx context.Context, keys []Key) error {
 	now := o.Now()
 	budgets := make([]budget, 0, len(keys))
 	for _, k := range keys {
-		budgets = append(budgets, keyBudget(k, now))
+		budgets = append(budgets, keyBudget(k.record, now))
 	}
 	spent, err := o.spent(ctx, budgets)
 	if err != nil {
 		return err
 	}
 	for i, k := range keys {
-		out[i].Spending = spendingOf(k.Limits, spent[i], now)
+		keys[i].Spending = spendingOf(k.record.Limits, spent[i], now)
 	}
 	return nil
 }

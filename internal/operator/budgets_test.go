@@ -47,7 +47,17 @@ func TestSpentIsTheRule(t *testing.T) {
 	wantSpending(t, "the account in the list", fixture.Must(o.ListAccounts(c))(t)[0].Spending, "0.8", december)
 	member := o.Member(operator.Visitor{Account: o.callerOf(shop.ID, key.ID).Account})
 	wantSpending(t, "a member's account", fixture.Must(member.Budget(c))(t).Spending, "0.8", december)
-	wantSpending(t, "a member's key", fixture.Must(member.ListKeys(c))(t)[0].Spending, "0.8", tomorrow)
+	own := fixture.Must(member.Keys(c))(t)
+	if own[0].Spending != (api.Spending{}) {
+		t.Errorf("a member's key before its counter is read: %+v", own[0].Spending)
+	}
+	if err := o.AddSpending(c, own[:1]); err != nil {
+		t.Fatal(err)
+	}
+	wantSpending(t, "a member's key", own[0].Spending, "0.8", tomorrow)
+	if own[2].Spending != (api.Spending{}) {
+		t.Errorf("another key: %+v", own[2].Spending)
+	}
 
 	refused := reserve(task.USD/5 + 1)
 	if _, ok := errors.AsType[*store.HoldError](refused); !ok {

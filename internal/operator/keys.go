@@ -55,13 +55,33 @@ func (o *Operator) putKey(ctx context.Context, k account.Key, owner account.Acco
 	return out, nil
 }
 
-// ListKeys returns every key, oldest first.
-func (o *Operator) ListKeys(ctx context.Context) ([]api.Key, error) {
-	return o.listKeys(ctx, "")
+// Key is a key as ListKeys returns it, but for how its budget stands, which AddSpending reads.
+type Key struct {
+	api.Key
+	record account.Key
 }
 
-// listKeys returns the API keys of an account's id, all keys for "".
-func (o *Operator) listKeys(ctx context.Context, owner string) ([]api.Key, error) {
+// Keys returns every key, oldest first, without how the budgets stand.
+func (o *Operator) Keys(ctx context.Context) ([]Key, error) {
+	return o.keys(ctx, "")
+}
+
+// ListKeys returns every key, oldest first.
+func (o *Operator) ListKeys(ctx context.Context) ([]api.Key, error) {
+	keys, err := o.Keys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = o.AddSpending(ctx, keys)
+	out := make([]api.Key, 0, len(keys))
+	for _, k := range keys {
+		out = append(out, k.Key)
+	}
+	return out, err
+}
+
+// keys returns the API keys of an account's id, all keys for "".
+func (o *Operator) keys(ctx context.Context, owner string) ([]Key, error) {
 	keys, err := o.Store.ListKeys(ctx)
 	if err != nil {
 		return nil, err
@@ -70,14 +90,13 @@ func (o *Operator) listKeys(ctx context.Context, owner string) ([]api.Key, error
 	if err != nil {
 		return nil, err
 	}
-	keys = slices.DeleteFunc(slices.Clone(keys), func(k account.Key) bool {
-		return owner != "" && (k.Account != owner || k.Mode == account.Operator)
-	})
-	out := make([]api.Key, 0, len(keys))
+	out := make([]Key, 0, len(keys))
 	for _, k := range keys {
-		out = append(out, keyOf(k, names[k.Account]))
+		if owner == "" || k.Account == owner && k.Mode != account.Operator {
+			out = append(out, Key{keyOf(k, names[k.Account]), k})
+		}
 	}
-	return out, o.addSpent(ctx, out, keys)
+	return out, nil
 }
 
 // RevokeKey closes a key at once; revoking again is a no-op.

@@ -60,9 +60,9 @@ func (m Member) CreateKey(ctx context.Context, req api.KeyCreate) (api.Key, erro
 	return m.operator.putKey(ctx, k, m.owner)
 }
 
-// ListKeys returns the account's keys, oldest first.
-func (m Member) ListKeys(ctx context.Context) ([]api.Key, error) {
-	return m.operator.listKeys(ctx, m.owner.ID)
+// Keys returns the account's keys, oldest first, without how the budgets stand.
+func (m Member) Keys(ctx context.Context) ([]Key, error) {
+	return m.operator.keys(ctx, m.owner.ID)
 }
 
 // RotateKey makes a key in the place of one of the account's; see Operator.RotateKey.
@@ -92,8 +92,8 @@ func (m Member) RevokeKey(ctx context.Context, id string) (api.Key, error) {
 
 // owns returns NOT_FOUND for another account's key. A key never changes its account.
 func (m Member) owns(ctx context.Context, id string) error {
-	keys, err := m.ListKeys(ctx)
-	if err == nil && !slices.ContainsFunc(keys, func(k api.Key) bool { return k.ID == id }) {
+	keys, err := m.Keys(ctx)
+	if err == nil && !slices.ContainsFunc(keys, func(k Key) bool { return k.ID == id }) {
 		err = noSuchKey()
 	}
 	return err

@@ -296,7 +296,7 @@ func TestMemberSeesOneAccount(t *testing.T) {
 		t.Errorf("the member's account is %s", m.Account().Name)
 	}
 	mine := fixture.Must(m.CreateKey(ctx, api.KeyCreate{Name: "mine", Mode: task.Test}))(t)
-	if keys := fixture.Must(m.ListKeys(ctx))(t); len(keys) != 1 || keys[0].ID != mine.ID || keys[0].Account != "shop" || keys[0].Secret != "" {
+	if keys := fixture.Must(m.Keys(ctx))(t); len(keys) != 1 || keys[0].ID != mine.ID || keys[0].Account != "shop" || keys[0].Secret != "" {
 		t.Errorf("keys %+v", keys)
 	}
 	_, unknown := m.RevokeKey(ctx, "key_x")

@@ -39,7 +39,7 @@ func TestOperatorKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := o.Member(visitor)
-	if keys := fixture.Must(m.ListKeys(ctx))(t); len(keys) != 0 {
+	if keys := fixture.Must(m.Keys(ctx))(t); len(keys) != 0 {
 		t.Errorf("a member sees %+v", keys)
 	}
 	longer := api.KeyUpdate{ExpiresInSeconds: new(int64(86400))}

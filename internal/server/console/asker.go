@@ -24,8 +24,8 @@ func (c *Console) askerOf(x exchange, owner api.Account, mode task.Mode, keyID s
 			return a, nil
 		}
 	}
-	keys, err := c.actions(x.visitor).ListKeys(x.r.Context())
-	if i := slices.IndexFunc(keys, func(k api.Key) bool { return k.ID == keyID }); i >= 0 {
+	keys, err := c.actions(x.visitor).Keys(x.r.Context())
+	if i := slices.IndexFunc(keys, func(k operator.Key) bool { return k.ID == keyID }); i >= 0 {
 		a.Name = keys[i].Name
 	}
 	return a, err

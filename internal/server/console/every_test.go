@@ -185,6 +185,32 @@ func TestManyKeys(t *testing.T) {
 	}
 }
 
+// TestBudgetsOfAPage: a list of keys, and the page of one, read the counters of the budgets that they show; the keys to
+// choose from in the list of tasks read none.
+func TestBudgetsOfAPage(t *testing.T) {
+	w := newWorld(t)
+	operator := w.member("home", "operator")
+	var last api.Key
+	for i := range 60 {
+		last = fixture.Must(w.operator.CreateKey(t.Context(), api.KeyCreate{
+			Name: fmt.Sprintf("key %d", i), Account: "acme", Mode: task.Live, Limits: api.Limits{Budget: "1", BudgetPeriod: "day"},
+		}))(t)
+	}
+	for path, want := range map[string]int64{
+		"/keys?account=*": 25, "/keys?account=*&page=3": 10, "/keys?account=*&per=100": 60, "/keys?account=*&name=key+5": 11,
+		"/keys?account=acme": 25, "/keys/" + last.ID: 1, "/tasks?account=acme": 0,
+	} {
+		before := w.reads.counters.Load()
+		page := operator.get(path)
+		if got := w.reads.counters.Load() - before; page.StatusCode != http.StatusOK || got != want {
+			t.Errorf("%s: %d after %d reads of counters, want %d", path, page.StatusCode, got, want)
+		}
+		if got := strings.Count(page.body, `class="budget`); int64(got) < want {
+			t.Errorf("%s shows %d budgets", path, got)
+		}
+	}
+}
+
 // TestPollsOfAllAccounts: the usage of all accounts is read anew less often than that of one.
 func TestPollsOfAllAccounts(t *testing.T) {
 	operator := newWorld(t).member("home", "operator")

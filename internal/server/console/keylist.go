@@ -11,6 +11,7 @@ import (
 	"unitask/internal/account"
 	"unitask/internal/api"
 	"unitask/internal/fault"
+	"unitask/internal/operator"
 	"unitask/internal/task"
 )
 
@@ -77,7 +78,7 @@ func (q keyQuery) fits(k keyRow) bool {
 type keyList struct {
 	Query       keyQuery
 	Accounts    accountChoice
-	Keys        []keyRow // of the page: the newest first, closed ones last
+	Keys        []keyRow // of the page
 	First, Last int64    // their places in the list, from 1
 	Count       int64    // of the list
 	Pers        []int
@@ -126,42 +127,44 @@ func (c *Console) handleKeys(x exchange) error {
 	if list.Accounts, err = c.accountChoice(x, owner, every); err != nil {
 		return err
 	}
-	all, err := c.actions(x.visitor).ListKeys(x.r.Context())
+	all, err := c.actions(x.visitor).Keys(x.r.Context())
 	if err != nil {
 		return err
 	}
-	list.fill(c.keysOf(x, all, owner, every))
+	found := list.cut(c.keysOf(x, q, all, owner, every))
+	if err := c.operator.AddSpending(x.r.Context(), found); err != nil { // of the page alone
+		return err
+	}
+	for _, k := range found {
+		list.Keys = append(list.Keys, c.keyRow(k))
+	}
 	return c.show(x, page{Name: "keys", Section: "keys", Title: "Keys", Data: list})
 }
 
-// keysOf returns the rows of an account's keys, or of all, in the order of the list. all are those that the visitor may
-// see.
-func (c *Console) keysOf(x exchange, all []api.Key, owner api.Account, every bool) []keyRow {
+// keysOf returns those keys of an account, or of all, that fit, in the order of the list: the newest first, closed ones
+// last. all are those that the visitor may see.
+func (c *Console) keysOf(x exchange, q keyQuery, all []operator.Key, owner api.Account, every bool) []operator.Key {
 	own := c.operator.Member(x.visitor).Account().Name
-	rows := make([]keyRow, 0, len(all))
+	var open, closed []operator.Key
 	for _, k := range slices.Backward(all) {
-		if every || cmp.Or(k.Account, own) == owner.Name { // an operator key, which is no account's, is with the operator's own
-			rows = append(rows, c.keyRow(k))
+		row := c.keyRow(k)
+		switch {
+		case !every && cmp.Or(k.Account, own) != owner.Name: // an operator key, which is no account's, is with the operator's own
+		case !q.fits(row):
+		case row.Open():
+			open = append(open, k)
+		default:
+			closed = append(closed, k)
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b keyRow) int {
-		switch {
-		case a.Open() == b.Open():
-			return 0
-		case a.Open():
-			return -1
-		default:
-			return 1
-		}
-	})
-	return rows
+	return slices.Concat(open, closed)
 }
 
-// fill takes the rows that fit, and of these the page; beyond the end the last one.
-func (l *keyList) fill(rows []keyRow) {
-	rows = slices.DeleteFunc(rows, func(k keyRow) bool { return !l.Query.fits(k) })
-	l.Query.Page = min(l.Query.Page, max(1, (len(rows)+l.Query.Per-1)/l.Query.Per))
+// cut returns the keys of the page, beyond the end those of the last one.
+func (l *keyList) cut(keys []operator.Key) []operator.Key {
+	l.Query.Page = min(l.Query.Page, max(1, (len(keys)+l.Query.Per-1)/l.Query.Per))
 	first := (l.Query.Page - 1) * l.Query.Per
-	l.Keys = rows[first:min(first+l.Query.Per, len(rows))]
-	l.Count, l.First, l.Last = int64(len(rows)), int64(first)+1, int64(first+len(l.Keys))
+	page := keys[first:min(first+l.Query.Per, len(keys))]
+	l.Count, l.First, l.Last = int64(len(keys)), int64(first)+1, int64(first+len(page))
+	return page
 }

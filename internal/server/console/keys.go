@@ -9,6 +9,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/fault"
+	"unitask/internal/operator"
 	"unitask/internal/snippet"
 )
 
@@ -20,14 +21,14 @@ var keyStatuses = []string{"active", "expiring", "expired", "revoked"}
 
 // keyRow is a key as its pages show it.
 type keyRow struct {
-	api.Key
+	operator.Key
 	Status string // one of keyStatuses
 }
 
 // Open reports whether the key still opens anything.
 func (k keyRow) Open() bool { return k.Status == "active" || k.Status == "expiring" }
 
-func (c *Console) keyRow(k api.Key) keyRow {
+func (c *Console) keyRow(k operator.Key) keyRow {
 	left := time.Duration(1<<63 - 1)
 	if k.ExpiresAt != nil {
 		left = k.ExpiresAt.Sub(c.now())
@@ -115,16 +116,17 @@ func (c *Console) handleKeyUpdate(x exchange) error {
 }
 
 // findKey returns the key that the address names, if the visitor may see it.
-func (c *Console) findKey(x exchange) (api.Key, error) {
-	all, err := c.actions(x.visitor).ListKeys(x.r.Context())
+func (c *Console) findKey(x exchange) (operator.Key, error) {
+	all, err := c.actions(x.visitor).Keys(x.r.Context())
 	if err != nil {
-		return api.Key{}, err
+		return operator.Key{}, err
 	}
-	i := slices.IndexFunc(all, func(k api.Key) bool { return k.ID == x.r.PathValue("key_id") })
+	i := slices.IndexFunc(all, func(k operator.Key) bool { return k.ID == x.r.PathValue("key_id") })
 	if i < 0 {
-		return api.Key{}, fault.New(fault.NotFound, "there is no such key")
+		return operator.Key{}, fault.New(fault.NotFound, "there is no such key")
 	}
-	return all[i], nil
+	found := all[i : i+1]
+	return found[0], c.operator.AddSpending(x.r.Context(), found)
 }
 
 // overlaps are how long a key goes on beside the one that replaces it, in seconds.

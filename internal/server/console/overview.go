@@ -54,8 +54,11 @@ func (c *Console) handleOverview(x exchange) error {
 	if err := c.countOpen(x, owner, &v); err != nil {
 		return err
 	}
-	keys, err := c.operator.Member(x.visitor).ListKeys(x.r.Context())
+	keys, err := c.operator.Member(x.visitor).Keys(x.r.Context())
 	if err != nil {
+		return err
+	}
+	if err := c.operator.AddSpending(x.r.Context(), keys); err != nil {
 		return err
 	}
 	rows := make([]keyRow, 0, len(keys))

@@ -12,7 +12,7 @@ import (
 // roleActions are the actions of both roles: an operator with all accounts, a member with one.
 type roleActions interface {
 	CreateKey(ctx context.Context, req api.KeyCreate) (api.Key, error)
-	ListKeys(ctx context.Context) ([]api.Key, error)
+	Keys(ctx context.Context) ([]operator.Key, error)
 	UpdateKey(ctx context.Context, id string, req api.KeyUpdate) (api.Key, error)
 	RotateKey(ctx context.Context, id string, req api.KeyRotate) (api.Key, error)
 	RevokeKey(ctx context.Context, id string) (api.Key, error)

@@ -8,6 +8,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/fault"
+	"unitask/internal/operator"
 	"unitask/internal/task"
 )
 
@@ -90,7 +91,7 @@ type taskList struct {
 	States       []task.State
 	Codes        []fault.Code
 	Capabilities []string
-	Keys         []api.Key // to choose from
+	Keys         []operator.Key // to choose from
 	Accounts     accountChoice
 }
 
@@ -162,17 +163,17 @@ func (c *Console) findTask(x exchange, id string) error {
 // mostKeys is how many keys can be chosen from; more are asked for by their ids.
 const mostKeys = 200
 
-func (c *Console) keyChoices(x exchange, q taskQuery, owner api.Account) ([]api.Key, error) {
+func (c *Console) keyChoices(x exchange, q taskQuery, owner api.Account) ([]operator.Key, error) {
 	if q.Everywhere() {
 		return nil, nil
 	}
-	all, err := c.actions(x.visitor).ListKeys(x.r.Context())
-	all = slices.DeleteFunc(all, func(k api.Key) bool { return k.Account != owner.Name })
+	all, err := c.actions(x.visitor).Keys(x.r.Context())
+	all = slices.DeleteFunc(all, func(k operator.Key) bool { return k.Account != owner.Name })
 	if len(all) > mostKeys {
 		return nil, err
 	}
-	if q.Key != "" && !slices.ContainsFunc(all, func(k api.Key) bool { return k.ID == q.Key }) {
-		all = append(all, api.Key{ID: q.Key, Name: q.Key})
+	if q.Key != "" && !slices.ContainsFunc(all, func(k operator.Key) bool { return k.ID == q.Key }) {
+		all = append(all, operator.Key{Key: api.Key{ID: q.Key, Name: q.Key}})
 	}
 	return all, err
 }

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,6 +25,7 @@ import (
 	"unitask/internal/operator"
 	"unitask/internal/routing"
 	"unitask/internal/server/console"
+	"unitask/internal/store"
 	"unitask/internal/store/memstore"
 	"unitask/internal/supplier"
 	"unitask/internal/supplier/sandbox"
@@ -37,6 +40,7 @@ type world struct {
 	base     string
 	operator *operator.Operator
 	store    *memstore.DB
+	reads    *counted
 	pagesAt  func(base string) http.Handler // another console over the same operator
 	log      *fixture.Log                   // of the service
 	seen     *fixture.Log                   // every answer to a browser
@@ -45,12 +49,27 @@ type world struct {
 	ahead time.Duration
 }
 
+// counted is a store that counts how many counters are read for requests.
+type counted struct {
+	*memstore.DB
+	counters atomic.Int64
+}
+
+// Held implements store.Counters.
+func (c *counted) Held(ctx context.Context, counters []store.Counter) ([]int64, error) {
+	if ctx.Value(http.ServerContextKey) != nil {
+		c.counters.Add(int64(len(counters)))
+	}
+	return c.DB.Held(ctx, counters)
+}
+
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, log: &fixture.Log{}, seen: &fixture.Log{}}
 	ln := fixture.Must((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	w.base, w.store = "http://"+ln.Addr().String(), memstore.New(w.now)
-	s := fixture.Must(node.NewService(t.Context(), w.store, node.ServiceConfig{
+	w.reads = &counted{DB: w.store}
+	s := fixture.Must(node.NewService(t.Context(), w.reads, node.ServiceConfig{
 		Parts: node.Parts{
 			Catalog: fixture.Must(catalog.Default())(t), Artifacts: fixture.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t),
 			Suppliers: node.Suppliers{
