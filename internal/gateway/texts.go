@@ -92,7 +92,7 @@ func (g *Gateway) textsSince(ctx context.Context, first account.Date, owner, nam
 	if !ok {
 		return known, nil
 	}
-	q := store.UsageQuery{Owner: owner, First: first, Last: account.DateOf(g.now()) + 1, Metadata: name}
+	q := store.UsageQuery{Owner: owner, First: first, Last: account.DateOf(g.now()) + 1, Metadata: []string{name}}
 	err := sums.EachUsage(ctx, q, func(k store.UsageKey, _ store.Usage) bool {
 		if k.Pair != name+task.OtherTexts {
 			known[maphash.String(g.summed.seed, strings.TrimPrefix(k.Pair, name+"="))] = struct{}{}

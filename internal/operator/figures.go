@@ -3,7 +3,6 @@ package operator
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -201,27 +200,18 @@ func (o *Operator) readSpenders(ctx context.Context, now time.Time, n int, mode 
 	if err != nil {
 		return nil, err
 	}
-	sums := map[string]*[store.UsageNumbers]int64{}
-	if err = o.Store.EachUsage(ctx, lastDays(now, n), func(k store.UsageKey, u store.Usage) bool {
-		if mode == "" || k.Mode == mode {
-			if sums[k.Account] == nil {
-				sums[k.Account] = new([store.UsageNumbers]int64)
-			}
-			numbers := u.Numbers()
-			store.AddSums(sums[k.Account][:], numbers[:])
-		}
+	sums, days := usageSums{}, lastDays(now, n)
+	if err = o.EachSum(ctx, SumsQuery{First: days.First, Last: days.Last, Mode: mode}, func(k store.UsageKey, u store.Usage) bool {
+		by := u.Numbers()
+		sums.add(group{k.Account, mode}, &by)
 		return true
 	}); err != nil {
 		return nil, err
 	}
-	ended := func(u store.Usage) int64 { return u.Succeeded + u.Failed + u.Canceled }
-	ids := slices.SortedFunc(maps.Keys(sums), func(a, b string) int {
-		one, other := store.UsageOf(*sums[a]), store.UsageOf(*sums[b])
-		return cmp.Or(cmp.Compare(other.Cost, one.Cost), cmp.Compare(ended(other), ended(one)), cmp.Compare(a, b))
-	})
-	var rows []api.UsageRow
-	for _, id := range ids[:min(len(ids), mostSpenders)] {
-		rows = append(rows, usageRow(group{id, mode}, names[id], store.UsageOf(*sums[id])))
+	rows := sums.dearest()
+	rows = rows[:min(len(rows), mostSpenders)]
+	for i := range rows {
+		rows[i].Name = names[rows[i].Group]
 	}
 	return rows, nil
 }

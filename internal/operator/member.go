@@ -7,7 +7,6 @@ import (
 
 	"unitask/internal/account"
 	"unitask/internal/api"
-	"unitask/internal/fault"
 )
 
 // Member is the operations of a member: those of an operator, for one account; other accounts are NOT_FOUND. It is
@@ -97,18 +96,6 @@ func (m Member) owns(ctx context.Context, id string) error {
 		err = noSuchKey()
 	}
 	return err
-}
-
-// Usage returns the account's usage; members don't see suppliers' charges.
-func (m Member) Usage(ctx context.Context, q api.UsageQuery) (api.UsageReport, error) {
-	if q.By == api.BySupplier {
-		return api.UsageReport{}, fault.Invalid("by", "must be account, key, capability, day or metadata.NAME")
-	}
-	if q.Account != "" && q.Account != m.owner.ID && q.Account != m.owner.Name {
-		return api.UsageReport{}, noSuchAccount()
-	}
-	q.Account = m.owner.ID
-	return m.operator.Usage(ctx, q)
 }
 
 // FindRequests returns the records of the account's requests by an id; NOT_FOUND without one. It names no nodes.

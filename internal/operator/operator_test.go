@@ -310,10 +310,6 @@ func TestMemberSeesOneAccount(t *testing.T) {
 	}
 	_, err = m.CreateKey(ctx, api.KeyCreate{Name: "x", Mode: task.Test, Account: "other"})
 	wantCode(t, "a key of another account", err, fault.NotFound)
-	_, err = m.Usage(ctx, api.UsageQuery{Account: "other"})
-	wantCode(t, "another account's usage", err, fault.NotFound)
-	_, err = m.Usage(ctx, api.UsageQuery{By: api.BySupplier})
-	wantCode(t, "what suppliers charge", err, fault.InvalidRequest)
 	if !o.opens(theirs.Secret) {
 		t.Error("the other account's key is closed")
 	}

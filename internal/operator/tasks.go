@@ -66,12 +66,13 @@ type SumsQuery struct {
 	Mode        task.Mode
 	Capability  string
 	KeyID       string
+	Metadata    []string // as in store.UsageQuery
 }
 
 // EachSum calls visit with the sums of usage, until it returns false, in no order. visit must not wait: the store is being
 // read.
 func (o *Operator) EachSum(ctx context.Context, q SumsQuery, visit func(store.UsageKey, store.Usage) bool) error {
-	days := store.UsageQuery{Owner: q.Account, First: q.First, Last: q.Last}
+	days := store.UsageQuery{Owner: q.Account, First: q.First, Last: q.Last, Metadata: q.Metadata}
 	return o.Store.EachUsage(ctx, days, func(k store.UsageKey, u store.Usage) bool {
 		if q.Mode != "" && q.Mode != k.Mode || q.Capability != "" && q.Capability != k.Capability || q.KeyID != "" && q.KeyID != k.KeyID {
 			return true

@@ -3,7 +3,6 @@ package operator
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"strings"
 
@@ -87,11 +86,13 @@ func (o *Operator) usage(ctx context.Context, by string, q store.UsageQuery) ([]
 		return nil, err
 	}
 	sums := usageSums{}
-	if err := o.addUp(ctx, q, sums, func(k store.UsageKey) string {
-		if group := of(k); by != api.ByKey || names[group] != "" {
-			return group
+	if err := o.Store.EachUsage(ctx, q, func(k store.UsageKey, u store.Usage) bool {
+		at, n := group{of(k), k.Mode}, u.Numbers()
+		if by == api.ByKey && names[at.name] == "" {
+			at.name = api.BySession
 		}
-		return api.BySession
+		sums.add(at, &n)
+		return true
 	}); err != nil {
 		return nil, err
 	}
@@ -104,57 +105,32 @@ func (o *Operator) usageByMetadata(ctx context.Context, name string, q store.Usa
 	if problem := catalog.MetadataNameProblem(name); problem != "" {
 		return nil, fault.Invalid("by", "metadata. "+problem)
 	}
-	sums := usageSums{}
-	q.Metadata = name
-	if err := o.addUp(ctx, q, sums, func(k store.UsageKey) string { return k.Pair }); err != nil {
+	sums, all := usageSums{}, usageSums{}
+	q.Metadata = []string{"", name}
+	if err := o.Store.EachUsage(ctx, q, func(k store.UsageKey, u store.Usage) bool {
+		into, n := sums, u.Numbers()
+		if k.Pair == "" {
+			into = all
+		}
+		into.add(group{k.Pair, k.Mode}, &n)
+		return true
+	}); err != nil {
 		return nil, err
 	}
-	counted := maps.Clone(sums)
-	q.Metadata = ""
-	if err := o.addUp(ctx, q, sums, func(store.UsageKey) string { return "" }); err != nil {
-		return nil, err
-	}
-	for at, n := range counted {
-		if all := sums[group{mode: at.mode}]; all != nil {
-			for i := range n {
-				all[i] = max(all[i]-n[i], 0) // a task may have ended in between
-			}
-		}
-	}
-	rows := sums.rows(func(pair string) string {
-		switch pair {
-		case "":
-			return "without " + name
-		case name + task.OtherTexts:
-			return "other texts"
-		default:
-			return ""
-		}
-	})
-	rows = slices.DeleteFunc(rows, func(r api.UsageRow) bool { return r.Group == "" && r.Succeeded+r.Failed+r.Canceled == 0 })
-	for i := range rows {
-		if rows[i].Group == name+task.OtherTexts {
-			rows[i].Group = name + "="
-		}
-		rows[i].Group = strings.TrimPrefix(rows[i].Group, name+"=")
-	}
-	return rows, nil
+	sums.addRest(all)
+	return pairRows(name, sums.rows(func(string) string { return "" })), nil
 }
 
 // usageSums is sums of usage by group.
 type usageSums map[group]*[store.UsageNumbers]int64
 
-// addUp adds the sums that the query selects, each to that of its group and mode.
-func (o *Operator) addUp(ctx context.Context, q store.UsageQuery, sums usageSums, of func(store.UsageKey) string) error {
-	return o.Store.EachUsage(ctx, q, func(k store.UsageKey, u store.Usage) bool {
-		at := group{of(k), k.Mode}
-		if sums[at] == nil {
-			sums[at] = new([store.UsageNumbers]int64)
-		}
-		numbers := u.Numbers()
-		store.AddSums(sums[at][:], numbers[:])
-		return true
-	})
+func (s usageSums) add(at group, by *[store.UsageNumbers]int64) {
+	sum := s[at]
+	if sum == nil {
+		sum = new([store.UsageNumbers]int64)
+		s[at] = sum
+	}
+	store.AddSums(sum[:], by[:])
 }
 
 // rows returns the sums by group and mode, each group with its name.

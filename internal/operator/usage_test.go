@@ -13,6 +13,7 @@ import (
 	"unitask/internal/api"
 	"unitask/internal/fault"
 	"unitask/internal/gate"
+	"unitask/internal/operator"
 	"unitask/internal/store"
 	"unitask/internal/task"
 	"unitask/test/fixture"
@@ -119,6 +120,45 @@ func TestUsageGroups(t *testing.T) {
 	} {
 		_, err := o.Usage(ctx, bad)
 		wantCode(t, name, err, fault.InvalidRequest)
+	}
+}
+
+// TestUsageGroupsAtOnce: one walk brings the rows that the report has by each group, those that cost the most first.
+func TestUsageGroupsAtOnce(t *testing.T) {
+	o := newTestOperator(t)
+	ctx := t.Context()
+	shop := fixture.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "shop"}))(t).ID
+	o.advance(time.Millisecond)
+	other := fixture.Must(o.CreateAccount(ctx, api.AccountCreate{Name: "other"}))(t).ID
+	key := fixture.Must(o.CreateKey(ctx, api.KeyCreate{Name: "till", Mode: task.Live, Account: "other"}))(t).ID
+	first := account.DateOf(o.now())
+	o.runWith(shop, "gone", task.Metadata{"team": "search", "user": "ann"}, task.Usage{Images: 2})
+	o.advance(48 * time.Hour)
+	o.runWith(other, key, task.Metadata{"team": "ads"}, task.Usage{Images: 3})
+	o.runWith(other, "gone too", nil, task.Usage{Images: 4})
+	row := func(group, name string, succeeded, images int64, cost string) api.UsageRow {
+		return api.UsageRow{Group: group, Name: name, Succeeded: succeeded, Work: api.Work{Images: images}, Cost: cost}
+	}
+	want := operator.UsageGroups{
+		Days:         []api.UsageRow{row("2026-11-21", "", 1, 2, "0.2"), row("2026-11-22", "", 0, 0, "0"), row("2026-11-23", "", 2, 7, "0.7")},
+		Capabilities: []api.UsageRow{row("image.generate", "", 3, 9, "0.9")},
+		Keys:         []api.UsageRow{row(api.BySession, "", 2, 6, "0.6"), row(key, "", 1, 3, "0.3")},
+		Accounts:     []api.UsageRow{row(other, "", 2, 7, "0.7"), row(shop, "", 1, 2, "0.2")},
+		Costs:        [][]task.Money{{0, 0, 7 * task.USD / 10}, {task.USD / 5, 0, 0}},
+		Metadata: [][]api.UsageRow{
+			{row("", "without user", 2, 7, "0.7"), row("ann", "", 1, 2, "0.2")},
+			{row("", "without team", 1, 4, "0.4"), row("ads", "", 1, 3, "0.3"), row("search", "", 1, 2, "0.2")},
+		},
+	}
+	q := operator.SumsQuery{First: first, Last: first + 2, Metadata: []string{"user", "team"}}
+	names := fixture.Must(o.KeyNames(ctx))(t)
+	if diff := cmp.Diff(want, fixture.Must(o.UsageGroups(ctx, q, names))(t)); diff != "" {
+		t.Errorf("of all accounts (-want +got):\n%s", diff)
+	}
+	q.Mode, q.Metadata = task.Test, nil
+	none := fixture.Must(o.UsageGroups(ctx, q, names))(t)
+	if len(none.Days) != 3 || len(none.Keys)+len(none.Accounts)+len(none.Capabilities)+len(none.Metadata) != 0 {
+		t.Errorf("of the other mode: %+v", none)
 	}
 }
 

@@ -23,7 +23,7 @@ type UsageLog interface {
 type UsageQuery struct {
 	Owner       string // an account's id, or a supplier's name; "" for all
 	First, Last account.Date
-	Metadata    string // of callers' usage, a name of metadata: the sums by its pairs; "": those by key
+	Metadata    []string // of callers' usage, names of metadata: the sums by their pairs, "" being those by key; nil: by key alone
 }
 
 // Holds reports whether sums of the owner and the day are asked for.
@@ -33,11 +33,19 @@ func (q UsageQuery) Holds(owner string, day account.Date) bool {
 
 // HoldsPair reports whether sums by this pair are asked for, "" being those by key.
 func (q UsageQuery) HoldsPair(pair string) bool {
-	if q.Metadata == "" {
-		return pair == ""
+	if pair == "" {
+		return q.ByKey()
 	}
 	name, _, ok := strings.Cut(pair, "=")
-	return ok && name == q.Metadata
+	return ok && slices.Contains(q.Metadata, name)
+}
+
+// ByKey reports whether sums by key are asked for.
+func (q UsageQuery) ByKey() bool { return len(q.Metadata) == 0 || slices.Contains(q.Metadata, "") }
+
+// ByPair reports whether sums by pairs of metadata are asked for.
+func (q UsageQuery) ByPair() bool {
+	return slices.ContainsFunc(q.Metadata, func(name string) bool { return name != "" })
 }
 
 // UsageKey identifies the sums of a caller's usage: those by key, and those by a pair of metadata. The day is that of a

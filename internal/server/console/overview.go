@@ -41,12 +41,11 @@ func (c *Console) handleOverview(x exchange) error {
 	if err != nil {
 		return err
 	}
-	days, err := c.usageBy(x, api.ByDay, owner.ID, overviewDays, "")
+	used, err := c.operator.UsageGroups(x.r.Context(), c.lastDays(owner, overviewDays), nil)
 	if err != nil {
 		return err
 	}
-	days = c.everyDay(days, overviewDays)
-	v.Today, v.Tasks = days[len(days)-1], tasksChart(days)
+	v.Today, v.Tasks = used.Days[len(used.Days)-1], tasksChart(used.Days)
 	if v.Recent.Rows, _, err = c.listTasks(x, owner, taskQuery{}, overviewTasks); err != nil {
 		return err
 	}

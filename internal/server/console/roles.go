@@ -16,7 +16,6 @@ type roleActions interface {
 	UpdateKey(ctx context.Context, id string, req api.KeyUpdate) (api.Key, error)
 	RotateKey(ctx context.Context, id string, req api.KeyRotate) (api.Key, error)
 	RevokeKey(ctx context.Context, id string) (api.Key, error)
-	Usage(ctx context.Context, q api.UsageQuery) (api.UsageReport, error)
 	FindRequests(ctx context.Context, id string) (api.RequestList, error)
 }
 

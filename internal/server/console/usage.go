@@ -8,6 +8,7 @@ import (
 	"unitask/internal/account"
 	"unitask/internal/api"
 	"unitask/internal/fault"
+	"unitask/internal/operator"
 	"unitask/internal/task"
 )
 
@@ -77,40 +78,10 @@ func (v usageView) query(account, format string) string {
 	return "?" + q.Encode()
 }
 
-// usageBy returns the usage of the last days by one group; in both modes together by default.
-func (c *Console) usageBy(x exchange, by, owner string, days int, mode task.Mode) ([]api.UsageRow, error) {
-	report, err := c.actions(x.visitor).Usage(x.r.Context(), api.UsageQuery{By: by, Account: owner, Since: c.today(1 - days), Until: c.today(0)})
-	if err != nil {
-		return nil, err
-	}
-	var rows []api.UsageRow
-	for _, r := range report.Data { // in the order of their groups
-		switch {
-		case mode != "" && r.Mode != mode:
-		case len(rows) > 0 && rows[len(rows)-1].Group == r.Group:
-			rows[len(rows)-1] = sum(rows[len(rows)-1], r)
-		default:
-			rows = append(rows, r)
-		}
-	}
-	return rows, nil
-}
-
-// today returns the day that is n days from now.
-func (c *Console) today(n int) string { return (account.DateOf(c.now()) + account.Date(n)).String() }
-
-// everyDay adds the days without an ended task.
-func (c *Console) everyDay(rows []api.UsageRow, days int) []api.UsageRow {
-	all := make([]api.UsageRow, days)
-	for i := range all {
-		all[i] = api.UsageRow{Group: c.today(i + 1 - days), Cost: "0"}
-		for _, r := range rows {
-			if r.Group == all[i].Group {
-				all[i] = r
-			}
-		}
-	}
-	return all
+// lastDays selects the usage of an account, or of all, on the last days.
+func (c *Console) lastDays(owner api.Account, days int) operator.SumsQuery {
+	today := account.DateOf(c.now())
+	return operator.SumsQuery{Account: owner.ID, First: today - account.Date(days) + 1, Last: today}
 }
 
 func total(rows []api.UsageRow) api.UsageRow {

@@ -156,11 +156,14 @@ func parseUsageKey(k []byte) (r usageRow, ok bool) {
 
 // EachUsage implements store.UsageLog.
 func (db *DB) EachUsage(ctx context.Context, q store.UsageQuery, visit func(store.UsageKey, store.Usage) bool) error {
-	kind := byte(kindUsage)
-	if q.Metadata != "" {
-		kind = kindPairs
+	var kinds []byte
+	if q.ByKey() {
+		kinds = append(kinds, kindUsage)
 	}
-	return db.eachSum(ctx, kind, q, func(r usageRow, n [mostNumbers]int64) bool {
+	if q.ByPair() {
+		kinds = append(kinds, kindPairs)
+	}
+	return db.eachSum(ctx, kinds, q, func(kind byte, r usageRow, n [mostNumbers]int64) bool {
 		k := r.usageKey(kind)
 		return !q.HoldsPair(k.Pair) || visit(k, store.UsageOf([store.UsageNumbers]int64(n[:])))
 	})
@@ -168,34 +171,46 @@ func (db *DB) EachUsage(ctx context.Context, q store.UsageQuery, visit func(stor
 
 // EachSpend implements store.UsageLog.
 func (db *DB) EachSpend(ctx context.Context, q store.UsageQuery, visit func(store.SpendKey, store.Spend) bool) error {
-	return db.eachSum(ctx, kindSpend, q, func(r usageRow, n [mostNumbers]int64) bool {
+	return db.eachSum(ctx, []byte{kindSpend}, q, func(_ byte, r usageRow, n [mostNumbers]int64) bool {
 		return visit(r.spendKey(), store.SpendOf([store.SpendNumbers]int64(n[:])))
 	})
 }
 
-// eachSum visits the rows of a kind that the query selects.
-func (db *DB) eachSum(ctx context.Context, kind byte, q store.UsageQuery, visit func(usageRow, [mostNumbers]int64) bool) error {
+// eachSum visits the rows of kinds that the query selects, all as they are at one time.
+func (db *DB) eachSum(ctx context.Context, kinds []byte, q store.UsageQuery, visit func(byte, usageRow, [mostNumbers]int64) bool) error {
+	return db.view(ctx, func(r *reader) error {
+		for _, kind := range kinds {
+			if more, err := r.sumsOf(ctx, kind, q, visit); err != nil || !more {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// sumsOf is eachSum of one kind; more is false once visit returned that.
+func (r *reader) sumsOf(
+	ctx context.Context, kind byte, q store.UsageQuery, visit func(byte, usageRow, [mostNumbers]int64) bool,
+) (more bool, _ error) {
 	low, high := []byte{kind}, []byte{kind + 1}
 	if q.Owner != "" {
 		low = usageBound(kind, q.Owner, max(q.First, 0))
 		high = usageBound(kind, q.Owner, max(q.Last, 0)+1)
 	}
-	return db.view(ctx, func(r *reader) error {
-		seen := 0
-		for k, v := range r.ascend(bucketUsage, low, high) {
-			if seen++; seen%1000 == 0 && ctx.Err() != nil {
-				return ctx.Err()
-			}
-			row, ok := parseUsageKey(k)
-			if !ok {
-				return errRecord
-			}
-			if q.Holds(row.owner, row.day) && !visit(row, decodeSums(v)) {
-				return nil
-			}
+	seen := 0
+	for k, v := range r.ascend(bucketUsage, low, high) {
+		if seen++; seen%1000 == 0 && ctx.Err() != nil {
+			return false, ctx.Err()
 		}
-		return nil
-	})
+		row, ok := parseUsageKey(k)
+		if !ok {
+			return false, errRecord
+		}
+		if q.Holds(row.owner, row.day) && !visit(kind, row, decodeSums(v)) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // usageBound is the beginning of an owner's keys from a day on.

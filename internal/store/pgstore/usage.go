@@ -107,11 +107,14 @@ func (x *txn) writeUsage(b *pgx.Batch) {
 
 // EachUsage implements store.UsageLog.
 func (db *DB) EachUsage(ctx context.Context, q store.UsageQuery, visit func(store.UsageKey, store.Usage) bool) error {
-	kind := kindUsage
-	if q.Metadata != "" {
-		kind = kindPairs
+	var kinds []string
+	if q.ByKey() {
+		kinds = append(kinds, kindUsage)
 	}
-	return db.eachSums(ctx, kind, q, func(k sumKey, n [numbers]int64) bool {
+	if q.ByPair() {
+		kinds = append(kinds, kindPairs)
+	}
+	return db.eachSums(ctx, kinds, q, func(k sumKey, n [numbers]int64) bool {
 		u := usageChange(k, n)
 		return visit(u.UsageKey, u.By)
 	})
@@ -119,29 +122,29 @@ func (db *DB) EachUsage(ctx context.Context, q store.UsageQuery, visit func(stor
 
 // EachSpend implements store.UsageLog.
 func (db *DB) EachSpend(ctx context.Context, q store.UsageQuery, visit func(store.SpendKey, store.Spend) bool) error {
-	return db.eachSums(ctx, kindSpend, q, func(k sumKey, n [numbers]int64) bool {
+	return db.eachSums(ctx, []string{kindSpend}, q, func(k sumKey, n [numbers]int64) bool {
 		s := spendChange(k, n)
 		return visit(s.SpendKey, s.By)
 	})
 }
 
-func (db *DB) eachSums(ctx context.Context, kind string, q store.UsageQuery, visit func(sumKey, [numbers]int64) bool) error {
+func (db *DB) eachSums(ctx context.Context, kinds []string, q store.UsageQuery, visit func(sumKey, [numbers]int64) bool) error {
 	type sum struct {
 		key sumKey
 		n   [numbers]int64
 	}
 	var all []sum
 	err := db.read(ctx, func(ctx context.Context) error {
-		rows, err := db.pool.Query(ctx, db.q(`SELECT owner, day, mode, capability, detail, `+sumRead+` FROM {s}.usage
-			WHERE kind = $1 AND ($2 = '' OR owner = $2) AND day BETWEEN $3 AND $4 AND ($5 = '' OR starts_with(detail, $5 || '='))
-			GROUP BY 1, 2, 3, 4, 5`),
-			kind, q.Owner, int32(q.First), int32(q.Last), q.Metadata)
+		rows, err := db.pool.Query(ctx, db.q(`SELECT kind, owner, day, mode, capability, detail, `+sumRead+` FROM {s}.usage
+			WHERE kind = ANY($1) AND ($2 = '' OR owner = $2) AND day BETWEEN $3 AND $4
+				AND (kind <> '`+kindPairs+`' OR split_part(detail, '=', 1) = ANY($5))
+			GROUP BY 1, 2, 3, 4, 5, 6`),
+			kinds, q.Owner, int32(q.First), int32(q.Last), q.Metadata)
 		if err != nil {
 			return err
 		}
 		all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (s sum, err error) {
-			s.key.kind = kind
-			return s, row.Scan(sumTargets(&s.key, &s.n)...)
+			return s, row.Scan(append([]any{&s.key.kind}, sumTargets(&s.key, &s.n)...)...)
 		})
 		return err
 	})

@@ -325,9 +325,9 @@ func (m *model) stats(rt *rapid.T) {
 	got.Bytes = 0
 	same(rt, "Stats", got, want, err, wantErr)
 	m.sameDeliveries(rt)
-	for _, name := range []string{"", "team", "user"} {
+	for _, names := range [][]string{nil, {"team"}, {"", "team", "user"}} {
 		q := ever
-		q.Metadata = name
+		q.Metadata = names
 		usage, err := usageOf(m.Registry, q)
 		wantUsage, wantErr := usageOf(m.oracle, q)
 		same(rt, "usage", usage, wantUsage, err, wantErr)

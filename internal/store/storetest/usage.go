@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"maps"
 	"math"
 	"strings"
 	"time"
@@ -146,15 +147,25 @@ func testUsageByMetadata(e *env) {
 		key("team=search"):     {Succeeded: 1, Failed: 1, Cost: 30, Usage: measured},
 		key("team=" + largest): image,
 	}
-	of := func(name string) store.UsageQuery {
-		return store.UsageQuery{Owner: acme.Account, Last: today + 1, Metadata: name}
+	of := func(names ...string) store.UsageQuery {
+		return store.UsageQuery{Owner: acme.Account, Last: today + 1, Metadata: names}
 	}
 	e.wantUsage("by team", of("team"), teams)
 	e.wantUsage("by user", of("user"), map[store.UsageKey]store.Usage{key("user=1"): {Succeeded: 1, Cost: 30, Usage: measured}})
 	e.wantUsage("by a part of a name", of("tea"), map[store.UsageKey]store.Usage{})
 	all := measured
 	all.Images += 2
-	e.wantUsage("by key", of(""), map[store.UsageKey]store.Usage{key(""): {Succeeded: 3, Failed: 1, Cost: 50, Usage: all}})
+	byKey := store.Usage{Succeeded: 3, Failed: 1, Cost: 50, Usage: all}
+	e.wantUsage("by key", of(), map[store.UsageKey]store.Usage{key(""): byKey})
+	every := maps.Clone(teams)
+	every[key("user=1")] = store.Usage{Succeeded: 1, Cost: 30, Usage: measured}
+	e.wantUsage("by two names", of("user", "team"), every)
+	every[key("")] = byKey
+	e.wantUsage("by key and two names", of("", "user", "team"), every)
+	e.wantUsage("by all of these, of all accounts", store.UsageQuery{Last: today + 1, Metadata: []string{"", "user", "team"}}, every)
+	seen := 0
+	e.wantErr("EachUsage", e.Registry.EachUsage(e.Context(), of("", "team"), func(store.UsageKey, store.Usage) bool { seen++; return false }), nil)
+	e.wantSame("rows before it was enough", seen, 1)
 
 	e.lapse(24 * time.Hour)
 	e.wantSame("reopened", create("b", nil), store.AdmitReopened)
