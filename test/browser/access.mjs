@@ -17,7 +17,9 @@ const others = {
   "/trial": ["/trial?capability=image.edit&mode=test", "/trial?capability=text.chat&mode=live"],
   "/webhooks/{webhook_id}": ["/webhooks/no_such"],
 };
-const together = ["/tasks?account=*", "/usage?account=*", "/keys?account=*"]; // for operators
+const together = { // for operators
+  "/tasks?account=*": 200, "/usage?account=*": 200, "/keys?account=*": 200, "/keys?account=o": 200, "/usage?account=no+such+one&days=7": 404,
+};
 
 // statuses of pages that aren't there for all roles, beside those of operators alone.
 const statuses = { "/people": { member: 404 } };
@@ -126,7 +128,7 @@ async function signedIn(page, role) {
     for (const at of others[path] ?? []) await visit(page, role, at, { "/tasks?colour=red": 400, "/webhooks/no_such": 404 }[at] ?? 200);
   }
   await visit(page, role, "/no/such/page", 404);
-  if (role === "operator") for (const at of together) await visit(page, role, at, 200);
+  if (role === "operator") for (const [at, status] of Object.entries(together)) await visit(page, role, at, status);
 }
 
 await browse(async (page) => {

@@ -99,7 +99,7 @@ func (l keyList) Page(n int) string {
 			v.Set(name, value)
 		}
 	}
-	if l.Accounts.Names != nil {
+	if l.Accounts.Any() {
 		v.Set("account", l.Accounts.Asked())
 	}
 	if l.Query.Per != smallPage {

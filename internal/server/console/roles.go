@@ -62,16 +62,22 @@ func (c *Console) askedAccount(x exchange, which string) (owner api.Account, eve
 	if which == everyAccount && operates(x.visitor) { // never by the name of an account that is there
 		return owner, true, nil
 	}
-	owner, err = c.chosen(x, which)
+	if owner, err = c.chosen(x, which); err != nil && operates(x.visitor) {
+		err = unclear(err, which)
+	}
 	return owner, false, err
 }
 
 // accountChoice is the accounts that a visitor may choose from.
 type accountChoice struct {
-	Names  []string // nil without a choice
+	Names  []string // nil without a choice, and of too many
+	Typed  bool     // there are too many: one is asked for by a text
 	Chosen string   // "" with Every
 	Every  bool     // all of them are chosen together
 }
+
+// Any reports whether there is a choice.
+func (a accountChoice) Any() bool { return a.Typed || a.Names != nil }
 
 // Asked is the choice as a parameter has it.
 func (a accountChoice) Asked() string {
@@ -82,8 +88,12 @@ func (a accountChoice) Asked() string {
 }
 
 func (c *Console) accountChoice(x exchange, owner api.Account, every bool) (accountChoice, error) {
+	a := accountChoice{Chosen: owner.Name, Every: every}
 	names, err := c.choices(x)
-	return accountChoice{names, owner.Name, every}, err
+	if a.Typed = len(names) > mostChoices; !a.Typed {
+		a.Names = names
+	}
+	return a, err
 }
 
 // choices returns the names of the accounts that a visitor may choose from; nil without a choice.

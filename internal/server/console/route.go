@@ -29,7 +29,7 @@ func (c *Console) route() {
 	for pattern, h := range map[string]handler{
 		"GET /{$}":                                c.handleFirst,
 		"GET /overview":                           c.handleOverview,
-		"GET /keys":                               c.handleKeys,
+		"GET /keys":                               c.findsAccount(c.handleKeys),
 		"GET /keys/new":                           c.handleKeyForm,
 		"POST /keys":                              c.handleKeyCreate,
 		"GET /keys/{key_id}":                      c.handleKey,
@@ -76,12 +76,12 @@ func (c *Console) route() {
 // routeTasks adds the pages of tasks and of usage, the ways of the palette, and the time zone.
 func (c *Console) routeTasks() {
 	for pattern, h := range map[string]handler{
-		"GET /tasks":                   c.handleTasks,
+		"GET /tasks":                   c.findsAccount(c.handleTasks),
 		"GET /tasks/export":            c.handleTasksExport,
 		"GET /usage/export":            c.handleUsageExport,
 		"GET /tasks/{task_id}":         c.handleTask,
 		"POST /tasks/{task_id}/cancel": c.handleTaskCancel,
-		"GET /usage":                   c.handleUsage,
+		"GET /usage":                   c.findsAccount(c.handleUsage),
 		"GET /commands":                c.handleCommands,
 		"GET /time-zone":               c.handleZone,
 		"POST /time-zone":              c.handleZoneChange,
