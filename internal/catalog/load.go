@@ -9,6 +9,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -22,8 +23,10 @@ var (
 	modalityPattern = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 )
 
-// Default returns the built-in directory.
-func Default() (*Catalog, error) { return Load() }
+// Default returns the built-in directory, the same one each time: it isn't to be changed.
+func Default() (*Catalog, error) { return defaultOnce() }
+
+var defaultOnce = sync.OnceValues(func() (*Catalog, error) { return Load() })
 
 // Load is LoadFiles of overlays that are named by their number, from 1.
 func Load(overlays ...[]byte) (*Catalog, error) {
