@@ -119,3 +119,18 @@ func TestTalkNotBegun(t *testing.T) {
 		r.shows("› conversations")
 	})
 }
+
+// TestTalkNotBegunMeanwhile: nor does esc lead from a form into a conversation that couldn't be begun.
+func TestTalkNotBegunMeanwhile(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r, _, _ := talking(t)
+		r.press("t", "enter", "/new")
+		r.talks.fail = errAway
+		for _, k := range []string{"enter", "ctrl+k", "text.chat", "enter"} {
+			r.update(key(k))
+		}
+		r.settle()
+		r.press("esc", "hello", "enter")
+		r.shows("› conversations")
+	})
+}

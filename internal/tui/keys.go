@@ -240,8 +240,12 @@ func (m *Model) openForm() tea.Cmd {
 
 // back shows the screen that another one was opened from.
 func (m *Model) back(to screen) tea.Cmd {
-	if to == detailScreen {
+	switch {
+	case to == detailScreen:
 		return m.openDetail(m.detail.id)
+	case to == talkScreen && m.talking.talk == nil && m.talking.deed != opening: // it couldn't be begun
+		m.screen = talksScreen
+		return m.readTalks()
 	}
 	m.screen = to
 	return nil
