@@ -69,7 +69,6 @@ func TestExitCode(t *testing.T) {
 	}
 }
 
-// TestHintOfCode: each code but INVALID_REQUEST, whose message says all, has a hint of its own.
 // TestHintOfServer: who calls the server of a data folder that isn't up is given the command that starts that one.
 func TestHintOfServer(t *testing.T) {
 	for where, want := range map[string]string{
@@ -82,6 +81,7 @@ func TestHintOfServer(t *testing.T) {
 	}
 }
 
+// TestHintOfCode: each code but INVALID_REQUEST, whose message says all, has a hint of its own.
 func TestHintOfCode(t *testing.T) {
 	other := hintOfCode("unitask keys", fault.New(fault.InvalidRequest, "no"))
 	for _, code := range fault.Codes() {
