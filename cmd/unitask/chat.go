@@ -72,21 +72,32 @@ func newChatCmd(t *terminal) *cobra.Command {
 	return cmd
 }
 
-// misspelt tells a single word that is nearly a command of chat from a message, which would be sent and paid for.
+// misspelt tells a single word that is a slip of a command of chat from a message, which would be sent and paid for.
+// Words that are merely alike, such as last and shop, are messages.
 func misspelt(cmd *cobra.Command, words []string) error {
-	if len(words) != 1 {
+	if len(words) != 1 || !slices.ContainsFunc(cmd.Commands(), func(c *cobra.Command) bool { return slipOf(c.Name(), words[0]) }) {
 		return nil
 	}
 	wrong, ok := errors.AsType[*hint.UsageError](helpOrUnknown(cmd, words))
-	meant := slices.ContainsFunc(cmd.Commands(), func(c *cobra.Command) bool {
-		alike := slices.Contains(c.SuggestFor, words[0]) || strings.HasPrefix(words[0], c.Name()[:1])
-		return alike && ok && wrong.Hint == c.CommandPath()+" --help"
-	})
-	if !meant {
+	if !ok {
 		return nil
 	}
 	wrong.Hint += "; a message of one word is typed after unitask chat"
 	return wrong
+}
+
+// slipOf reports whether a word is a name of four letters or more but for one letter that is left out, or for two
+// neighbours that have changed places. The first letter is right.
+func slipOf(name, word string) bool {
+	if len(name) < 4 || !strings.HasPrefix(word, name[:1]) {
+		return false
+	}
+	for i := 1; i < len(name); i++ {
+		if word == name[:i]+name[i+1:] || i > 1 && word == name[:i-1]+name[i:i+1]+name[i-1:i]+name[i+1:] {
+			return true
+		}
+	}
+	return false
 }
 
 func chatRun(ctx context.Context, t *terminal, o *chatOptions) error {

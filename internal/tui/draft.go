@@ -69,7 +69,8 @@ func (d drafts) take(v chat.View) outgoing {
 	return o
 }
 
-// empty leaves the conversation. It reports whether there is a draft, which is kept until the dashboard ends.
+// empty leaves the conversation. It reports whether there is a draft, which is kept until the dashboard ends
+// or goes over to another profile.
 func (p *talkPane) empty() (kept bool) {
 	if p.drafts == nil {
 		p.drafts = drafts{}

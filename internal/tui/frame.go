@@ -163,16 +163,17 @@ func (m *Model) advice() []string {
 	case m.away.words != "":
 		hint = m.away.hint
 	}
-	var lines []string
+	var lines, remedy []string
 	if words := wrap(cmp.Or(m.away.words, m.said.words), m.width-4); len(words) > 1 {
 		for _, l := range words[1:] {
 			lines = append(lines, "  "+l)
 		}
 	}
 	for _, h := range hinted(hint) {
-		lines = append(lines, wrap(h, m.width-2)...)
+		remedy = wrap(h, m.width-2)
 	}
-	return lines[:min(len(lines), most)]
+	lines = lines[:min(len(lines), most-min(len(remedy), 1))]
+	return append(lines, remedy[:min(len(remedy), most-len(lines))]...)
 }
 
 // hinted is a hint as it is shown, empty for "".

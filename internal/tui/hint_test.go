@@ -2,6 +2,7 @@ package tui_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,6 +69,19 @@ func TestHints(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestHintOfALongError: an error of many lines leaves its remedy a line.
+func TestHintOfALongError(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		service := newFake(chat())
+		r := newTestDashboard(t, service)
+		r.resize(50, 20)
+		r.press("enter", "hi", "ctrl+s")
+		service.set(&client.Error{Fault: fault.New(fault.InvalidRequest, strings.Repeat("the key may not, ", 15))})
+		r.press("c", "y")
+		r.shows("INVALID_REQUEST:", "hint: what helps about INVALID_REQUEST")
+	})
 }
 
 // TestHintOfATask: a failed task shows the remedy, as the error of a request does.

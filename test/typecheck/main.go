@@ -1,4 +1,5 @@
-// Command typecheck checks the code and its tests as they are for other systems, whose names it takes:
+// Command typecheck looks for errors of types in the code and its tests as other systems compile them. It takes their
+// names:
 //
 //	go run ./test/typecheck darwin windows
 //
