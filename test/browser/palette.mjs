@@ -153,10 +153,22 @@ async function running(page) {
   equal(sent, ["/console/trial/request", "/console/api/test/tasks"], "requests of a run whose button was pressed again");
   await page.getByRole("textbox", { name: "Prompt" }).fill("hello @slow:1s");
   await button.focus();
-  await page.keyboard.press("Enter");
+  await page.keyboard.down("Enter");
   await page.locator("#result .pill.succeeded").waitFor();
   await idle(page);
   assert(await focused(), "the button lost the focus at the end of its run");
+  for (const key of ["Enter", "Control", "Enter"]) await page.keyboard.down(key); // as a key that is held does
+  for (const key of ["Enter", "Control"]) await page.keyboard.up(key);
+  await page.goto("/console/trial?capability=image.generate&mode=test");
+  await idle(page);
+  await page.getByRole("textbox", { name: "Prompt" }).first().fill("@slow:2s @failjob:PROVIDER_UNAVAILABLE");
+  await button.press("Enter");
+  await page.locator("#result .pill.running").waitFor();
+  await page.getByRole("link", { name: "The task's page" }).focus();
+  await page.locator("#result .pill.failed").waitFor();
+  await page.locator("#result").getByRole("button", { name: "Retry" }).waitFor();
+  equal(await page.evaluate(() => document.activeElement.innerText), "The task's page", "the focus beside a button that is new");
+  equal(sent.length, 6, "requests of three runs, the key of one of which was held down");
 }
 
 async function ways(page) {

@@ -12,8 +12,8 @@ export const reset = (words) => {
   if (words) result.querySelector("p").textContent = words;
 };
 
-// dress adds to a task's section what its page hasn't, and returns the first of its buttons and links. A task that is known
-// by its id alone has no other members.
+// dress adds to a task's section what its page hasn't, and returns the link to that page. A task that is known by its id
+// alone has no other members.
 function dress(task, section, again) {
   const links = document.createElement("div");
   links.className = "row";
@@ -22,7 +22,7 @@ function dress(task, section, again) {
   if (section.querySelector("progress")) links.prepend(canceler(task.id));
   else if (again) links.prepend(again);
   section.append(links);
-  return links.firstElementChild;
+  return link;
 }
 
 // paneOf shows one run at a time at a place of the page. isShown reports whether that is still the run of a call.
@@ -35,11 +35,12 @@ export function paneOf(place) {
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const section = page.querySelector("#task .output");
     if (!section || !isShown()) return;
-    const first = dress(task, section, again);
-    const focused = place.contains(document.activeElement);
+    const link = dress(task, section, again);
+    const focused = place.contains(document.activeElement) && document.activeElement.textContent;
     place.replaceChildren(section);
     dressResult(section);
-    if (focused) first.focus({ preventScroll: true }); // it stays in the result
+    // The focus stays where it is, or in the result: on no other button, which somebody would press unawares.
+    if (focused !== false) ([...section.querySelectorAll("a, button, summary")].find((one) => one.textContent === focused) ?? link).focus({ preventScroll: true });
     if (said) stream(said);
   }
 

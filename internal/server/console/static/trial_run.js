@@ -29,7 +29,11 @@ export function startRun() {
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing || event.target.closest?.("dialog, .chooser")) return;
     event.preventDefault();
-    form.requestSubmit();
+    if (!event.repeat) form.requestSubmit();
+  });
+  // A key that is held down doesn't press the button that has the focus again and again: each run costs.
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && event.repeat && !event.target.matches?.("textarea")) event.preventDefault();
   });
   const keys = form.querySelector("[data-keys]");
   keys.hidden = false;
