@@ -80,7 +80,7 @@ const shows = {
 };
 
 // drawn waits until the result of a kind is there as people look at it, which takes a moment once its task has ended.
-const drawn = (place, kind) => within(25, `a result of the kind ${kind}, drawn`, shows[kind](place));
+const drawn = (place, kind) => within(60, `a result of the kind ${kind}, drawn`, shows[kind](place));
 
 const tasks = (page, name) => page.evaluate(async (of) => (await (await fetch(`/console/api/test/tasks?limit=100&capability=${of}`)).json()).data, name);
 

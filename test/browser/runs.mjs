@@ -128,7 +128,7 @@ async function followed(page, context) {
   await page.close(); // as a crash does: its run is without a page
   await until("the run of a page that is gone", async () => { // which the browser may take its time to see
     await other.goto(address("text.chat"));
-    return other.locator("#result .pill.running").waitFor({ timeout: 10_000 }).then(() => true, () => false);
+    return other.locator("#result .pill.running").waitFor({ timeout: 30_000 }).then(() => true, () => false);
   });
   await other.locator("#result").getByRole("button", { name: "Cancel" }).click();
   await other.locator("#result .pill.canceled").waitFor();

@@ -61,7 +61,8 @@ function canceler(id) {
   button.addEventListener("click", () => {
     if (button.getAttribute("aria-disabled")) return;
     button.setAttribute("aria-disabled", "true"); // a disabled one would lose the focus
-    fetch(`${form.dataset.tasks}/${id}/cancel`, { method: "POST" }).catch(() => button.removeAttribute("aria-disabled"));
+    const free = () => button.removeAttribute("aria-disabled");
+    fetch(`${form.dataset.tasks}/${id}/cancel`, { method: "POST" }).then((answer) => answer.ok || free(), free);
   });
   return button;
 }
