@@ -30,6 +30,7 @@ type ConcernKind string
 const (
 	ConcernRefused ConcernKind = "refused" // a supplier refuses the service's key, balance or permission
 	ConcernTripped ConcernKind = "tripped" // routes of a supplier are left alone
+	ConcernFailing ConcernKind = "failing" // most attempts at a supplier fail
 	ConcernFull    ConcernKind = "full"    // a supplier has no room
 	ConcernPaused  ConcernKind = "paused"  // an operator has paused a supplier
 	ConcernAccount ConcernKind = "account" // an account has spent most of its budget
@@ -37,8 +38,12 @@ const (
 	ConcernService ConcernKind = "service" // the store, the disk or the queue
 )
 
-// longWait is how long the oldest task may wait in the queue before it is a concern.
-const longWait = 5 * time.Minute
+const (
+	// longWait is how long the oldest task may wait in the queue before it is a concern.
+	longWait = 5 * time.Minute
+	// fewAttempts is how many attempts at a supplier tell how it does; fewer tell of chance.
+	fewAttempts = 5
+)
 
 // Concerns returns all that needs an operator's attention, the gravest first.
 func (o *Operator) Concerns(ctx context.Context, states []api.SupplierState) ([]Concern, error) {
@@ -46,6 +51,11 @@ func (o *Operator) Concerns(ctx context.Context, states []api.SupplierState) ([]
 	for i := range states {
 		all = append(all, concernsOf(&states[i])...)
 	}
+	failing, err := o.failing(states)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, failing...)
 	spent, err := o.budgetConcerns(ctx)
 	if err != nil {
 		return nil, err
@@ -102,6 +112,40 @@ func concernsOf(s *api.SupplierState) (all []Concern) {
 		all = append(all, Concern{Kind: ConcernFull, Name: s.Name, About: fmt.Sprintf("%s (%s)", full[0].Reason, full[0].Model)})
 	}
 	return all
+}
+
+// failing returns the suppliers of which half of the attempts failed or more, in this node's hour under way, with the one
+// before while there are few. A breaker's pause is short: with little traffic it is seldom open when somebody looks. One
+// that is paused or refuses the service is a concern already, and the sandbox fails as it is asked to.
+func (o *Operator) failing(states []api.SupplierState) (all []Concern, err error) {
+	if o.Hours == nil {
+		return nil, nil
+	}
+	report, err := o.ByHour(2, "")
+	if err != nil {
+		return nil, err
+	}
+	for i := range states {
+		s := &states[i]
+		at := slices.IndexFunc(report.Suppliers, func(g Group) bool { return g.Name == s.Name })
+		if at < 0 || s.Sandbox() || s.Paused != nil || s.Refuses() != "" {
+			continue
+		}
+		sums, since := &report.Suppliers[at].Slots[1], report.Slots[1].Start
+		if sums.Attempts.Attempts() < fewAttempts {
+			sums, since = &report.Suppliers[at].Total, report.Slots[0].Start
+		}
+		n := sums.Attempts.Attempts()
+		if part, _ := sums.AttemptErrorRate(); n < fewAttempts || part < 0.5 {
+			continue
+		}
+		failed := n - sums.Attempts.Succeeded
+		all = append(all, Concern{
+			Kind: ConcernFailing, Name: s.Name, Grave: failed == n,
+			About: fmt.Sprintf("%d of %d attempts failed since %s", failed, n, since.Format("15:04 UTC")),
+		})
+	}
+	return all, nil
 }
 
 // forSomeAlone reports whether a route goes on for most accounts.

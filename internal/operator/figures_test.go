@@ -3,6 +3,8 @@ package operator_test
 import (
 	"context"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -174,6 +176,53 @@ func TestConcerns(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestFailing: a supplier that fails is a concern while no breaker is open, until it does well in the hour under way.
+func TestFailing(t *testing.T) {
+	o := newTestOperator(t)
+	o.Hours = hours.New(o.now)
+	var routes []routing.State
+	for name, mode := range map[string]task.Mode{"groq": task.Live, "fal": task.Live, "few": task.Live, "sandbox": task.Test} {
+		routes = append(routes, routing.State{Capability: "text.chat", Supplier: name, Model: "m", Mode: mode, Approved: true})
+	}
+	o.RoutesFunc = func() []routing.State { return routes }
+	o.Tasks = gauges{Store: o.db}
+	end := func(at string, state task.State, n int) {
+		for range n {
+			o.end("text.chat", task.Live, state, time.Second, 0, at, 0)
+		}
+	}
+	holds := func(why string, want ...operator.Concern) {
+		t.Helper()
+		got := fixture.Must(o.Concerns(t.Context(), fixture.Must(o.Suppliers(t.Context()))(t)))(t)
+		slices.SortStableFunc(got, func(a, b operator.Concern) int { return strings.Compare(b.Name, a.Name) })
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got): %s", why, diff)
+		}
+	}
+	failing := func(name, about string, grave bool) operator.Concern {
+		return operator.Concern{Kind: operator.ConcernFailing, Name: name, About: about, Grave: grave}
+	}
+	end("groq", task.Failed, 9)
+	end("groq", task.Canceled, 4) // couldn't be reached
+	end("fal", task.Failed, 3)
+	end("fal", task.Succeeded, 3)
+	end("few", task.Failed, 4)
+	end("sandbox", task.Failed, 20)
+	all := failing("groq", "13 of 13 attempts failed since 08:00 UTC", true)
+	holds("at once", all, failing("fal", "3 of 6 attempts failed since 08:00 UTC", false))
+	end("fal", task.Succeeded, 1)
+	holds("most did well", all)
+	o.advance(time.Hour)
+	end("groq", task.Succeeded, 4)
+	holds("the next hour, with few attempts", failing("groq", "13 of 17 attempts failed since 08:00 UTC", false))
+	end("groq", task.Succeeded, 1)
+	holds("it does well again")
+	end("groq", task.Failed, 5)
+	holds("half of them", failing("groq", "5 of 10 attempts failed since 09:00 UTC", false))
+	routes[slices.IndexFunc(routes, func(r routing.State) bool { return r.Supplier == "groq" })].Refused = "the supplier refuses the key (401)"
+	holds("its cause is known", operator.Concern{Kind: operator.ConcernRefused, Name: "groq", About: "the supplier refuses the key (401)", Grave: true})
 }
 
 // TestBudgetConcerns: from 80 % on a budget is told of, a rotated key's with the spending of the key before it.

@@ -50,6 +50,8 @@ func concernOf(o operator.Concern) concern {
 		c.Title, c.Link = o.Name+" refuses the service", "/suppliers#supplier-"+o.Name
 	case operator.ConcernTripped:
 		c.Title, c.Link = o.Name+" is left alone", "/suppliers#supplier-"+o.Name
+	case operator.ConcernFailing:
+		c.Title, c.Link = o.Name+" fails", "/suppliers#supplier-"+o.Name
 	case operator.ConcernFull:
 		c.Title, c.Link = o.Name+" is full", "/suppliers#supplier-"+o.Name
 	case operator.ConcernPaused:

@@ -8,6 +8,7 @@ import (
 
 	"unitask/internal/api"
 	"unitask/internal/notify"
+	"unitask/internal/routing"
 	"unitask/internal/task"
 	"unitask/internal/webhook"
 	"unitask/test/fixture"
@@ -43,6 +44,24 @@ func TestHomeOfRoles(t *testing.T) {
 	for _, query := range []string{"span=days", "span=days&split=capability", "split=supplier&mode=test", "split=capability&mode=live"} {
 		if got := ops.get("/?" + query); got.StatusCode != http.StatusOK || !strings.Contains(got.body, "<svg class=\"chart\"") {
 			t.Errorf("%s: %d", query, got.StatusCode)
+		}
+	}
+}
+
+// TestFailingSupplier: one that fails needs attention between two pauses of its breaker, and leads to its card.
+func TestFailingSupplier(t *testing.T) {
+	w := newWorld(t)
+	ops, known := w.member("ops", "operator"), w.operator.RoutesFunc
+	w.operator.RoutesFunc = func() []routing.State {
+		return append(known(), routing.State{Capability: "text.chat", Supplier: "groq", Model: "m", Mode: task.Live, Approved: true})
+	}
+	for range 13 {
+		w.operator.Hours.AttemptEnded(&task.Task{Capability: "text.chat"}, &task.Attempt{Supplier: "groq", State: task.FailedAttempt})
+	}
+	got := ops.get("/").body
+	for _, want := range []string{`<b>Now</b>`, `<a href="/console/suppliers#supplier-groq">groq fails</a><span class="sub">13 of 13 attempts failed since `} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q on the first page", want)
 		}
 	}
 }
