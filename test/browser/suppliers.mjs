@@ -21,8 +21,13 @@ await browse(async (page) => {
     await page.goto("/console/suppliers");
     await tabTo(page, page.getByRole("button", { name: "Test now: paid" }), "the test of paid");
     await page.keyboard.press("Enter");
-    await page.getByRole("status").filter({ hasText: "The supplier was tested" }).waitFor();
     await page.locator("#supplier-paid").getByText("from this node: it answers").waitFor();
+    const result = page.locator("#tested-paid:focus");
+    await result.waitFor();
+    equal(await result.evaluate((e) => [e, e.closest("section").querySelector("h2")].every((part) => {
+      const { top, bottom } = part.getBoundingClientRect();
+      return top >= 0 && bottom <= innerHeight;
+    })), true, "the result and its supplier's name are in sight");
     await page.getByRole("button", { name: "Test now: gone" }).click();
     await page.locator("#supplier-gone").getByText("no answer came: dial tcp 127.0.0.1:9").waitFor();
     await look(page, "suppliers tested", "Suppliers");

@@ -155,7 +155,6 @@ var deeds = map[string]string{
 	"deleted": "The webhook is deleted.", "replayed": "The event is sent again.",
 	"paused": "The supplier is paused: no work is sent there, at other nodes from two seconds on.", "resumed": "It is resumed.",
 	"reset":   "Its failures are forgotten: the next request that prefers it is sent there.",
-	"tested":  "The supplier was tested: the result stands in its card.",
 	"renamed": "The account has the new name.", "suspended": "The account is suspended: its keys are refused from now on.",
 	"closed": "The account is closed.", "zone": "Saved. Times are shown so in this browser.",
 	"ended": "The session is ended.", "ended-others": "The other sessions are ended.",

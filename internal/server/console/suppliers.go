@@ -66,7 +66,7 @@ func (c *Console) handleSupplierChange(x exchange) error {
 	return nil
 }
 
-// handleSupplierTest asks a supplier whether it answers; the page of suppliers shows the result.
+// handleSupplierTest asks a supplier whether it answers, and leads to the result in its card.
 func (c *Console) handleSupplierTest(x exchange) error {
 	got, err := c.operator.TestSupplier(x.r.Context(), x.r.PathValue("supplier"))
 	if err != nil {
@@ -74,7 +74,7 @@ func (c *Console) handleSupplierTest(x exchange) error {
 	}
 	c.log.InfoContext(x.r.Context(), "supplier tested",
 		slog.String("supplier", got.Supplier), slog.String("result", got.Result), slog.String("by", x.visitor.Account.ID))
-	c.goTo(x, x.r, "/suppliers?done=tested")
+	c.goTo(x, x.r, "/suppliers#tested-"+got.Supplier)
 	return nil
 }
 

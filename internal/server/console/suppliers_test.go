@@ -79,10 +79,10 @@ func TestSupplierChanges(t *testing.T) {
 	if got := ann.run(`{"capability":"text.chat","input":{"prompt":"hi"}}`); got.State != task.Succeeded {
 		t.Errorf("a task is %s once it is resumed", got.State)
 	}
-	if got := ops.post("/suppliers/"+sandbox.Cheap+"/test", nil); got.Header.Get("Location") != "/console/suppliers?done=tested" {
+	if got := ops.post("/suppliers/"+sandbox.Cheap+"/test", nil); got.Header.Get("Location") != "/console/suppliers#tested-"+sandbox.Cheap {
 		t.Errorf("tested: %d %s", got.StatusCode, got.body)
 	}
-	if got := ops.get("/suppliers?done=tested").body; !strings.Contains(got, "from this node: it answers to a request without a key, so that a key wasn&#39;t tried. It took") {
+	if got := ops.get("/suppliers").body; !strings.Contains(got, `id="tested-`+sandbox.Cheap+`" tabindex="-1">Tested `) || !strings.Contains(got, "from this node: it answers to a request without a key, so that a key wasn&#39;t tried. It took") {
 		t.Errorf("the page doesn't say how the test went: %s", got)
 	}
 	if got := w.log.String(); !strings.Contains(got, `"msg":"supplier tested","supplier":"`+sandbox.Cheap+`","result":"reachable"`) {
