@@ -91,8 +91,8 @@ export async function formTerms(page) {
   await trial(page, "image.edit");
   await page.locator('[name="input.images"]').last().fill("https://a.example/b.png");
   equal(await remarks(page), [
-    'Person: supply Person "none" if no identifiable person is shown',
-    'Person: or Person "authorized", Statement "…" saying how each person shown agreed; Evidence may hold media that prove it',
+    'Choose "none" as Person if no identifiable person is shown.',
+    'Or choose "authorized" as Person and fill in a Statement saying how each person shown agreed; Evidence may hold media that prove it.',
   ], "a word about people");
   equal(await top(), "AUTHORIZATION_REQUIRED: Authorization is required: Images may show a person.", "the top");
   await trial(page, "video.generate");

@@ -39,20 +39,29 @@ export function refused(problem, again) {
 function remark(field, { field: name, message }) {
   const way = field.closest("[data-way]");
   if (way && !within(name, way.dataset.way)) return `${way.parentElement.dataset.title}: ${message.replace(/, unless .*/, "")}`; // of a way not taken
+  if (/^(supply|or) /.test(message)) return sentence(spoken(message, name)); // it says what to fill in, by the titles
   const inside = within(name, field.dataset.wire) ? name.slice(field.dataset.wire.length).split(/[.[\]]/).filter(Boolean) : [];
   const places = inside.map((step) => (/^\d+$/.test(step) ? `item ${Number(step) + 1}` : field.querySelector(`[name="${field.dataset.wire}.${step}"]`)?.getAttribute("aria-label")));
   return `${[field.dataset.title, ...places.filter(Boolean)].join(", ")}: ${spoken(message, name)}`;
 }
 
+const sentence = (words) => `${words[0].toUpperCase()}${words.slice(1)}.`;
+
 // spoken puts the form's titles in the place of the API's names: of whole ones, and after "unless" and "with" and within
-// JSON of those beside or below the field that the message is about.
+// JSON, which it says to fill in, of those beside or below the field that the message is about.
 function spoken(message, about = "") {
   const near = (name) => titleOf(`${about}.${name}`) ?? titleOf(about.replace(/[^.]*$/, name));
   return message
     .replace(/\b(?:input|parameters)(?:\.\w+)+/g, (name) => titleOf(name) ?? name)
     .replace(/\b(?:unless|with) .*/, (names) => names.replace(/\w+/g, (name) => near(name) ?? name))
-    .replace(/\{("\w+":[^{}]*)\}/g, (_, pairs) => pairs.replace(/(,?)"(\w+)":/g, (_, comma, name) => `${comma && ", "}${near(name) ?? name} `))
+    .replace(/^(supply|or) \{("\w+":"[^{}]*")\}/, (_, first, pairs) => `${first === "or" ? "or " : ""}${filledIn(pairs, near)}`)
     .replace(/"(\w+)"/g, (word, name) => near(name) ?? word);
+}
+
+// filledIn says JSON of texts as steps in a form, in which "…" is a text of one's own.
+function filledIn(pairs, near) {
+  const step = ([, name, value]) => (value === "…" ? `fill in a ${near(name) ?? name}` : `choose "${value}" as ${near(name) ?? name}`);
+  return [...pairs.matchAll(/"(\w+)":"([^"]*)"/g)].map(step).join(" and ");
 }
 
 // waitOf says a wait in the largest unit that tells it well.
