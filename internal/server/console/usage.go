@@ -3,6 +3,7 @@ package console
 import (
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"unitask/internal/account"
@@ -25,6 +26,41 @@ type usageView struct {
 	Tasks    chart // ended tasks by day
 	Spend    chart // cost by day, and of all accounts by account
 	By       []usageTable
+}
+
+// rarer is the units that few capabilities are priced by, those that occurred.
+type rarer struct {
+	Title  string // of the first one
+	Count  int64
+	Beside string // the others, in words
+}
+
+// Rarer returns nil if there was no such unit.
+func (v usageView) Rarer() *rarer {
+	var of *rarer
+	var beside []string
+	for _, u := range []struct {
+		n                int64
+		title, one, many string
+	}{
+		{v.Total.Pages, "Pages", "page", "pages"},
+		{v.Total.Searches, "Searches", "search", "searches"},
+		{v.Total.Requests, "Requests priced as such", "request priced as such", "requests priced as such"},
+	} {
+		switch {
+		case u.n == 0:
+		case of == nil:
+			of = &rarer{Title: u.title, Count: u.n}
+		case u.n == 1:
+			beside = append(beside, "1 "+u.one)
+		default:
+			beside = append(beside, count(u.n)+" "+u.many)
+		}
+	}
+	if of != nil {
+		of.Beside = strings.Join(beside, ", ")
+	}
+	return of
 }
 
 func ended(r api.UsageRow) int64 { return r.Succeeded + r.Failed + r.Canceled }

@@ -26,6 +26,7 @@ func words(now func() time.Time) template.FuncMap {
 		"bar":           func(a api.Account) *budgetBar { return barOf(a.Limits, a.Spending) },
 		"share":         func(n, of int64) string { return px(100 * float64(n) / float64(max(1, of))) },
 		"supplierState": supplierState, "resting": resting, "taken": func(status *int) bool { return *status/100 == 2 },
+		"millisLasted":  func(ms float64) string { return lasted(time.Duration(ms * float64(time.Millisecond))) },
 		"secondsLasted": func(s float64) string { return lasted(time.Duration(s * float64(time.Second))) },
 	}
 }
