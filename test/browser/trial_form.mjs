@@ -1,5 +1,5 @@
 // The trial's form: fields that exclude each other, rows, and remarks in the form's own words.
-import { equal, fits, idle, judge } from "./driver.mjs";
+import { assert, equal, fits, idle, judge } from "./driver.mjs";
 
 // trial opens the form of a capability with all that it has.
 async function trial(page, capability) {
@@ -95,6 +95,11 @@ export async function formTerms(page) {
     'Or choose "authorized" as Person and fill in a Statement saying how each person shown agreed; Evidence may hold media that prove it.',
   ], "a word about people");
   equal(await top(), "AUTHORIZATION_REQUIRED: Authorization is required: Images may show a person.", "the top");
+  const snippet = page.locator("#code-0");
+  await page.locator('input[type=file][name="input.images"]').setInputFiles({ name: "heron.png", mimeType: "image/png", buffer: png });
+  await snippet.filter({ hasText: "@heron.png" }).waitFor();
+  equal((await remarks(page)).length, 2, "remarks about a file");
+  assert((await snippet.innerText()).includes("@heron.png"), `the command names the file after a refusal: ${await snippet.innerText()}`);
   await trial(page, "video.generate");
   await page.getByLabel("Prompt").fill("");
   await page.getByLabel("Last image by address or artifact").fill("https://a.example/b.png");

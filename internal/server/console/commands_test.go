@@ -14,7 +14,7 @@ func TestCommandsNameTheService(t *testing.T) {
 	for name, body := range map[string]string{
 		"a new key": b.postOnce("/keys", url.Values{"name": {"shop"}, "mode": {"test"}}).body,
 		"the trial": b.get("/trial?capability=text.chat").body,
-		"a request": b.try(fields(t, "capability", "text.chat", "mode", "test", "input.prompt", "hi")).body,
+		"a preview": b.try(fields(t, "capability", "text.chat", "mode", "test", "preview", "yes", "input.prompt", "hi")).body,
 	} {
 		if !strings.Contains(body, "unitask run ") || !strings.Contains(body, "--base-url "+w.base) {
 			t.Errorf("%s: no command for %s in %s", name, w.base, body)

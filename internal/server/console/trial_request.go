@@ -13,11 +13,11 @@ import (
 )
 
 // trialRequest is the result of a posted form: the body of a creation, which the page's script sends to the API's own
-// handler, and the same elsewhere.
+// handler; of a preview the same as people read it, and elsewhere.
 type trialRequest struct {
 	Request   json.RawMessage `json:"request,omitempty"`
-	JSON      string          `json:"json,omitempty"` // of a preview: the request as people read it
-	Snippets  []code          `json:"snippets"`
+	JSON      string          `json:"json,omitempty"`     // of a preview: the request as people read it
+	Snippets  []code          `json:"snippets,omitempty"` // of a preview, in which files stand by their names
 	RequestID string          `json:"request_id"`
 }
 
@@ -77,7 +77,9 @@ func (c *Console) trialRequest(x exchange) (trialRequest, error) {
 	}
 	if posted.one("preview") == "" {
 		answer.Request = whole
-	} else if answer.JSON, err = readable(whole); err != nil {
+		return answer, nil
+	}
+	if answer.JSON, err = readable(whole); err != nil {
 		return trialRequest{}, err
 	}
 	var all api.CreateRequest

@@ -53,20 +53,22 @@ func TestTrialShow(t *testing.T) {
 	}
 	pairs := []string{"capability", "text.chat", "mode", "test", "input.prompt", "<b>", "parameters.seed", "7", "rest", shown.Rest}
 	made := decode[struct {
-		Request  json.RawMessage
-		JSON     string
-		Snippets []struct{ Name, Text string }
+		Request json.RawMessage
+		JSON    string
 	}](t, b.try(fields(t, pairs...)))
-	for i, want := range []string{" --metadata team=a ", `"metadata":{"team":"a"}`, `"team": "a"`, `"team": "a"`, `"team": "a"`} {
-		if one := made.Snippets[i]; !strings.Contains(one.Text, want) {
-			t.Errorf("%s has no metadata: %s", one.Name, one.Text)
-		}
-	}
 	const again = `{"capability":"text.chat","input":{"prompt":"\u003cb\u003e"},"metadata":{"team":"a"},"parameters":{"depth":1.50,"seed":7}}`
 	if string(made.Request) != again || made.JSON != "" {
 		t.Errorf("got  %s\nwant %s\n%s", made.Request, again, made.JSON)
 	}
-	preview := decode[struct{ JSON string }](t, b.try(fields(t, append(pairs, "preview", "yes")...)))
+	preview := decode[struct {
+		JSON     string
+		Snippets []struct{ Name, Text string }
+	}](t, b.try(fields(t, append(pairs, "preview", "yes")...)))
+	for i, want := range []string{" --metadata team=a ", `"metadata":{"team":"a"}`, `"team": "a"`, `"team": "a"`, `"team": "a"`} {
+		if one := preview.Snippets[i]; !strings.Contains(one.Text, want) {
+			t.Errorf("%s has no metadata: %s", one.Name, one.Text)
+		}
+	}
 	const read = `{
   "capability": "text.chat",
   "input": {

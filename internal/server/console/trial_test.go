@@ -88,8 +88,8 @@ func TestTrialForms(t *testing.T) {
 	}
 }
 
-// TestTrialRequest: a posted form comes back as the body of a creation, which the API's handler takes, and as
-// the same elsewhere.
+// TestTrialRequest: a posted form comes back as the body of a creation, which the API's handler takes, and a
+// preview as the same elsewhere.
 func TestTrialRequest(t *testing.T) {
 	w := newWorld(t)
 	b := w.member("acme", "member")
@@ -97,7 +97,6 @@ func TestTrialRequest(t *testing.T) {
 	var made struct {
 		Request   json.RawMessage `json:"request"`
 		RequestID string          `json:"request_id"`
-		Snippets  []struct{ Name, Text string }
 	}
 	if err := json.Unmarshal([]byte(got.body), &made); err != nil || got.StatusCode != http.StatusOK {
 		t.Fatalf("%d, %v: %s", got.StatusCode, err, got.body)
@@ -109,17 +108,18 @@ func TestTrialRequest(t *testing.T) {
 	if made.RequestID != got.Header.Get(api.HeaderRequestID) {
 		t.Errorf("request %s, header %s", made.RequestID, got.Header.Get(api.HeaderRequestID))
 	}
-	for i, name := range []string{"CLI", "curl", "Go", "Python", "JavaScript"} {
-		if made.Snippets[i].Name != name || i > 0 && !strings.Contains(made.Snippets[i].Text, "UNITASK_API_KEY") {
-			t.Errorf("%s: %+v", name, made.Snippets[i])
-		}
-	}
 	if ran := b.run(string(made.Request)); ran.State != "succeeded" {
 		t.Errorf("the request ends %s", ran.State)
 	}
 	preview := b.try(fields(t, "capability", "text.chat", "mode", "test", "preview", "yes"))
 	if strings.Contains(preview.body, `"request":`) || preview.StatusCode != http.StatusOK {
 		t.Errorf("a preview: %d %s", preview.StatusCode, preview.body)
+	}
+	elsewhere := decode[struct{ Snippets []struct{ Name, Text string } }](t, preview).Snippets
+	for i, name := range []string{"CLI", "curl", "Go", "Python", "JavaScript"} {
+		if elsewhere[i].Name != name || i > 0 && !strings.Contains(elsewhere[i].Text, "UNITASK_API_KEY") {
+			t.Errorf("%s: %+v", name, elsewhere[i])
+		}
 	}
 }
 

@@ -8,7 +8,6 @@ import { clear, ended, mark, refused, say } from "./trial_refusal.js";
 import { chosenPeers, hideColumns, showColumns } from "./trial_compare.js";
 import { progress, reset, show, stream } from "./trial_result.js";
 import { leave, newRun, resume, send } from "./trial_send.js";
-import { showSnippets } from "./trial_snippets.js";
 import { Refused, sendAhead } from "./upload.js";
 
 // runs tells of runs by events: "show" with { runs } before they are shown; "start" with { task, request, run, runs } once the
@@ -127,8 +126,7 @@ export async function readRequest(again) {
   const read = await fetch(form.action, { method: "POST", body: data });
   if (read.status === 401) return ended();
   if (!read.ok) return refused(await read.json().catch(() => ({})), retrier(again));
-  const { request, snippets } = await read.json();
-  showSnippets(snippets);
+  const { request } = await read.json();
   return { request, pictures, names: namesOf(data), mode: data.get("mode") };
 }
 

@@ -13,6 +13,6 @@ function choose(index) {
   for (const block of document.querySelectorAll("[data-code]")) block.hidden = block.dataset.code !== index;
 }
 
-export function showSnippets(snippets) {
+function showSnippets(snippets) {
   snippets.forEach((one, i) => { document.getElementById(`code-${i}`).textContent = one.text; });
 }
