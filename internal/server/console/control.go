@@ -195,7 +195,11 @@ func (c control) Help() string {
 // Tall reports whether a text has room for several lines from the start.
 func (c control) Tall() bool { return c.Entry.Kind == form.List || c.Field.Required && !c.Within }
 
+// title is a name in words.
 func title(name string) string {
+	if name == "n" {
+		return "Number of images"
+	}
 	first, size := utf8.DecodeRuneInString(name)
 	return string(unicode.ToUpper(first)) + strings.ReplaceAll(name[size:], "_", " ")
 }

@@ -28,6 +28,7 @@ func TestTrialControls(t *testing.T) {
 		{"text.chat", "parameters.top_p", `data-slider min="0" max="1" step="0.01"`, ""},
 		{"audio.speech", "parameters.speed", `data-slider min="0.25" max="4" step="0.05" value="1"`, ""},
 		{"image.generate", "parameters.n", `data-slider min="1" max="4" step="1"`, ""},
+		{"image.generate", "parameters.n", `>Number of images</label>`, `="N"`},
 		{"text.chat", "parameters.seed", `inputmode="numeric"`, "data-slider"},
 		{"text.chat", "parameters.max_output_tokens", `inputmode="numeric"`, "data-slider"},
 		{"text.chat", "parameters.reasoning", `role="radiogroup"`, "<select"},
