@@ -44,7 +44,8 @@ With --each every line of @FILE or of stdin is a task of its own. Each result is
 line's number, the task's id, its state and what it made, between tabs; -o DIR/ saves results as 0001.png and
 so on. A batch that is interrupted does only what is left when the same command is given again.
 
--o FILE asks for the format that the file's ending names, if the capability has it and no format is given.
+-o FILE asks for the format that the file's ending names, if no format is given; one that the capability can't make is
+refused before the request is sent.
 
 "unitask run CAPABILITY --help" shows its fields, and "unitask help exit-codes" how the command says the way it ended.`
 
@@ -207,7 +208,14 @@ func (o *runOptions) request(ctx context.Context, t *terminal, entry api.Capabil
 		t.above(func() { t.note("reading stdin, to its end; < /dev/null runs without it") })
 	}}
 	read := &arguments.Reader{Stdin: piped, StdinUsed: o.keyFile == "-", Piped: t.inPiped, AheadFunc: files.send, CheckFunc: files.check}
-	req, err := arguments.Fit(entry, arguments.WithFormat(entry, o.words, o.output), read)
+	words := o.words
+	if !save.IsFolder(o.output) {
+		var err error
+		if words, err = arguments.WithFormat(entry, words, o.output); err != nil {
+			return api.CreateRequest{}, nil, err
+		}
+	}
+	req, err := arguments.Fit(entry, words, read)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx) // which ended the reading of stdin
 	}

@@ -191,7 +191,7 @@ func TestWithFormat(t *testing.T) {
 		{"image.generate", "x", "fox.JPG", "format=jpeg"},
 		{"image.generate", "x", "fox.webp", "format=webp"},
 		{"image.generate", "format=png", "fox.webp", ""},
-		{"image.generate", "parameters", "fox.gif", ""},
+		{"image.generate", "x", "fox.Xq81bgTz", ""},
 		{"image.generate", "x", "fox.*", ""},
 		{"image.generate", "x", "folder.png/", ""},
 		{"image.generate", "x", "-", ""},
@@ -204,8 +204,27 @@ func TestWithFormat(t *testing.T) {
 		if tt.want != "" {
 			words = append(words, tt.want)
 		}
-		if diff := cmp.Diff(words, WithFormat(mustEntry(t, tt.capability), []string{tt.word}, tt.file)); diff != "" {
-			t.Errorf("%s -o %s (-want +got):\n%s", tt.capability, tt.file, diff)
+		got, err := WithFormat(mustEntry(t, tt.capability), []string{tt.word}, tt.file)
+		if diff := cmp.Diff(words, got); diff != "" || err != nil {
+			t.Errorf("%s -o %s: %v (-want +got):\n%s", tt.capability, tt.file, err, diff)
+		}
+	}
+}
+
+// TestWithFormatOfAnother refuses a file of a format that the capability can't make.
+func TestWithFormatOfAnother(t *testing.T) {
+	for _, tt := range []struct {
+		capability       catalog.Name
+		word, file, want string
+	}{
+		{"image.generate", "x", "fox.GIF", "image.generate makes no .GIF; -o takes a file that ends in .png, .jpg or .webp"},
+		{"image.edit", "format=png", "fox.svg", "image.edit makes no .svg; -o takes a file that ends in .png, .jpg or .webp"},
+		{"image.generate", "x", "fox.txt", "image.generate makes no .txt; -o takes a file that ends in .png, .jpg or .webp"},
+		{"audio.transcribe", "@talk.mp3", "talk.mp3", "audio.transcribe makes no .mp3; -o takes a file that ends in .txt, .srt or .vtt"},
+	} {
+		_, err := WithFormat(mustEntry(t, tt.capability), []string{tt.word}, tt.file)
+		if wrong, ok := errors.AsType[*hint.UsageError](err); !ok || wrong.Message != tt.want {
+			t.Errorf("%s -o %s: %v, want %s", tt.capability, tt.file, err, tt.want)
 		}
 	}
 }
