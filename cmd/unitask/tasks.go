@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"unitask/internal/api"
 	"unitask/internal/client"
 	"unitask/internal/fault"
 	"unitask/internal/hint"
@@ -21,12 +22,17 @@ func taskID(ctx context.Context, c *client.Client, id string) (string, error) {
 	if id != latest {
 		return id, nil
 	}
+	now, err := newestTask(ctx, c)
+	return now.ID, err
+}
+
+func newestTask(ctx context.Context, c *client.Client) (api.Task, error) {
 	page, err := c.List(ctx, client.ListOptions{Limit: 1})
 	switch {
 	case err != nil:
-		return "", err
+		return api.Task{}, err
 	case len(page.Data) == 0:
-		return "", hint.With(fault.New(fault.NotFound, "there is no task yet"), `unitask run text.chat "Say hello" makes one`)
+		return api.Task{}, hint.With(fault.New(fault.NotFound, "there is no task yet"), `unitask run text.chat "Say hello" makes one`)
 	}
-	return page.Data[0].ID, nil
+	return page.Data[0], nil
 }

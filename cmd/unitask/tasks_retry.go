@@ -31,11 +31,12 @@ type tasksRetryOptions struct {
 func newTasksRetryCmd(t *terminal) *cobra.Command {
 	var o tasksRetryOptions
 	cmd := &cobra.Command{
-		Use:   "retry ID",
+		Use:   "retry ID|latest",
 		Short: "Try a failed task of this machine again, under its own key",
 		Long:  tasksRetryLong,
 		Example: `  unitask tasks retry task_06gztwr81bcb6csfsxswat9e1m
-  unitask tasks retry task_06gztwr81bcb6csfsxswat9e1m -o fox.png --timeout 5m`,
+  unitask tasks retry task_06gztwr81bcb6csfsxswat9e1m -o fox.png --timeout 5m
+  unitask tasks retry latest`,
 		Args:              exactly(&o.id),
 		ValidArgsFunction: completeEntries(true),
 		RunE:              func(cmd *cobra.Command, _ []string) error { return tasksRetryRun(cmd.Context(), t, &o) },
@@ -54,6 +55,9 @@ func tasksRetryRun(ctx context.Context, t *terminal, o *tasksRetryOptions) error
 	defer stop()
 	c, err := o.reach(ctx, t, p.retry)
 	if err != nil {
+		return err
+	}
+	if o.id, err = taskID(ctx, c.Client, o.id); err != nil {
 		return err
 	}
 	e, err := takeEntry(c.Journal, o.id)
