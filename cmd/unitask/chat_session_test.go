@@ -78,6 +78,18 @@ func TestChatUnwritten(t *testing.T) {
 	}
 }
 
+// TestChatKnowsIDs: a first word that may be an id isn't sent as a message.
+func TestChatKnowsIDs(t *testing.T) {
+	for word, want := range map[string]bool{
+		"chat_06gztwr81b": true, "cht_06gztwr81b": true, "06gztwr81b": true, "chat-06gz": true, "CHAT_06": true, "thanks": true,
+		"": false, "Why?": false, "And then": false, "2+3": false, "@shore.jpg": false, "Übung": false, "それから": false,
+	} {
+		if got := likeID(word); got != want {
+			t.Errorf("%q may be an id: %t, want %t", word, got, want)
+		}
+	}
+}
+
 // TestChatKnowsMisspelt: a word that is nearly a command of chat isn't sent; other words are messages.
 func TestChatKnowsMisspelt(t *testing.T) {
 	cmd := newChatCmd(&terminal{})
