@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +17,8 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/hint"
 	"unitask/internal/save"
+	"unitask/internal/submit"
+	"unitask/internal/task"
 )
 
 // chatCommand is a command of a conversation.
@@ -103,11 +106,7 @@ func (s *chatSession) attach(_ context.Context, path string) error {
 	if path == "" {
 		return &hint.UsageError{Message: "/file takes the path of a file", Hint: "/help"}
 	}
-	if rest, ok := strings.CutPrefix(path, "~/"); ok {
-		if home, err := os.UserHomeDir(); err == nil {
-			path = filepath.Join(home, rest)
-		}
-	}
+	path = atHome(path)
 	later := func(*os.File, int64, string) (string, error) { return "art_later", nil }
 	if _, err := s.Message("x", []string{path}, &arguments.Reader{StdinUsed: true, AheadFunc: later}); err != nil {
 		return err
@@ -117,6 +116,19 @@ func (s *chatSession) attach(_ context.Context, path string) error {
 	}
 	s.t.note("%s", s.t.errStyle.faint.Render(printable("along with the next message: "+strings.Join(s.files, ", "))))
 	return nil
+}
+
+// atHome reads "~/" as a shell does.
+func atHome(path string) string {
+	rest, ok := strings.CutPrefix(path, "~/")
+	home, err := os.UserHomeDir()
+	if !ok || err != nil {
+		return path
+	}
+	if rest == "" || strings.HasSuffix(rest, "/") {
+		return filepath.Join(home, rest) + "/"
+	}
+	return filepath.Join(home, rest)
 }
 
 func (s *chatSession) setSystem(_ context.Context, text string) error {
@@ -130,7 +142,11 @@ func (s *chatSession) setSystem(_ context.Context, text string) error {
 	}
 	settings := s.Talk.Settings
 	settings.System = system
-	return s.Talk.Set(settings)
+	if err := s.Talk.Set(settings); err != nil {
+		return err
+	}
+	s.t.note("%s", s.t.errStyle.faint.Render(ansi.Truncate(oneLine("system from the next message on: "+system), s.t.width()-1, "…")))
+	return nil
 }
 
 func (s *chatSession) set(_ context.Context, word string) error {
@@ -207,7 +223,11 @@ func (s *chatSession) saveAnswer(ctx context.Context, path string) error {
 	case path == "":
 		return &hint.UsageError{Message: "/save takes the name of a file", Hint: "/help"}
 	}
-	if _, err := os.Stat(path); err == nil {
+	path = atHome(path)
+	if err := save.CheckFile("/save", path); err != nil {
+		return err
+	}
+	if _, err := os.Stat(path); err == nil && !save.IsFolder(path) {
 		if yes, err := s.t.agrees(ctx, path+" is there already. Replace it?"); err != nil || !yes {
 			return err
 		}
@@ -257,7 +277,16 @@ func (s *chatSession) cancel(ctx context.Context, _ string) error {
 	if err != nil || givenUp {
 		return err
 	}
-	return s.finish(ctx)
+	err = s.finish(ctx)
+	if ended, ok := errors.AsType[*submit.EndedError](err); ok && ended.Task.State == task.Canceled {
+		cost := "it cost nothing"
+		if u := ended.Task.Usage; u != nil && strings.Trim(u.Cost.Amount, "0.") != "" {
+			cost = "it cost $" + u.Cost.Amount
+		}
+		s.t.note("canceled; %s. /retry sends the message again", cost)
+		return nil
+	}
+	return err
 }
 
 // begin begins another conversation.

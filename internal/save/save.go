@@ -85,8 +85,13 @@ func Check(output string, asJSON bool) error {
 	if output == "" || output == "-" {
 		return nil
 	}
+	return CheckFile("-o", output)
+}
+
+// CheckFile is Check of a file or a folder that is given by an option or a command.
+func CheckFile(by, output string) error {
 	if info, err := os.Stat(output); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-		return tryDevice(output)
+		return tryDevice(by, output)
 	}
 	parent := filepath.Dir(output)
 	if IsFolder(output) {
@@ -95,13 +100,13 @@ func Check(output string, asJSON bool) error {
 	info, err := os.Stat(parent)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &hint.UsageError{Message: "-o: there is no folder " + parent, Hint: "mkdir -p " + snippet.Word(parent)}
+		return &hint.UsageError{Message: by + ": there is no folder " + parent, Hint: "mkdir -p " + snippet.Word(parent)}
 	case err != nil:
-		return &hint.UsageError{Message: "-o: " + err.Error()}
+		return &hint.UsageError{Message: by + ": " + err.Error()}
 	case !info.IsDir():
-		return &hint.UsageError{Message: "-o: " + parent + " is no folder"}
+		return &hint.UsageError{Message: by + ": " + parent + " is no folder"}
 	}
-	return tryFolder(parent)
+	return tryFolder(by, parent)
 }
 
 // firstThere is a folder, or the first above it that exists: the others are made when they are needed.
@@ -116,28 +121,28 @@ func firstThere(dir string) string {
 }
 
 // tryFolder makes a file and removes it: only that says whether one can be made.
-func tryFolder(dir string) error {
+func tryFolder(by, dir string) error {
 	f, err := os.CreateTemp(dir, ".unitask-*")
 	if err != nil {
-		return unwritable(dir, err)
+		return unwritable(by, dir, err)
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // tryDevice opens a device or a pipe, without waiting for a pipe's other end.
-func tryDevice(name string) error {
+func tryDevice(by, name string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|nonblocking, 0)
 	if errors.Is(err, errNoReader) {
 		return nil
 	}
 	if err != nil {
-		return unwritable(name, err)
+		return unwritable(by, name, err)
 	}
 	return f.Close()
 }
 
-func unwritable(path string, err error) error {
-	return &hint.UsageError{Message: fmt.Sprintf("-o: %s can't be written: %v", path, disk.Cause(err)), Hint: "-o takes a file, DIR/ or -"}
+func unwritable(by, path string, err error) error {
+	return &hint.UsageError{Message: fmt.Sprintf("%s: %s can't be written: %v", by, path, disk.Cause(err)), Hint: by + " takes a file, or DIR/"}
 }
 
 // WriteFile makes a file in one step: it is there whole, or as it was, and who may read it stays. A device or a pipe
