@@ -290,7 +290,7 @@ func (e *batch) save(ctx context.Context, j job, done api.Task) ([]string, error
 	return save.All(ctx, e.service.Client, parts, e.file(j), done.ID)
 }
 
-// print writes a line's result, reports its error on stderr, and returns it.
+// print writes a line's result, reports its error on stderr unless both stand on one terminal, and returns it.
 func (e *batch) print(r result, failed error) error {
 	var err error
 	if failed != nil {
@@ -302,7 +302,7 @@ func (e *batch) print(r result, failed error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.t.above(func() {
-		if failed != nil {
+		if failed != nil && (!e.t.outTTY || !e.t.errTTY || e.t.filter != nil) {
 			e.t.note("line %d: %s", r.Line, printable(r.Error))
 		}
 		if e.o.asJSON {
