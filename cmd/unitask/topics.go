@@ -23,10 +23,19 @@ const (
 	topicEnvironment = `UNITASK_BASE_URL and UNITASK_PROFILE: which service to call.
 
 UNITASK_API_KEY: the key, after --api-key-file and before the keyring. UNITASK_OPERATOR_KEY: that of operator's commands, for
-a base URL.
+a base URL. UNITASK_PASSPHRASE: the passphrase of the file that keeps keys where there is no keyring.
 
 UNITASK_CONFIG_DIR and UNITASK_STATE_DIR: the client's folders. UNITASK_DATA_DIR and UNITASK_CONFIG: the server's data folder
 and settings.
+
+UNITASK_IMAGES: how this terminal shows pictures: kitty, iterm2, sixel or none.
+
+UNITASK_BOOTSTRAP_KEY: a full key that a server accepts from its first start on. UNITASK_BACKUP_KEY_FILE: the file of the key
+that seals backups.
+
+In place of the settings of their names, which "unitask config show" lists: UNITASK_LISTEN, UNITASK_METRICS_LISTEN,
+UNITASK_PUBLIC_URL, UNITASK_NODE_URL, UNITASK_STORE, UNITASK_ARTIFACTS, UNITASK_KEY_PREFIX, UNITASK_OPERATOR_API,
+UNITASK_MCP_HTTP, UNITASK_DOORS, UNITASK_WEBHOOKS and UNITASK_WEBHOOK_HTTP.
 
 NO_COLOR: no colours.`
 
