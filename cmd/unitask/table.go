@@ -31,6 +31,7 @@ type table struct {
 	header []string
 	rows   [][]cell
 	spare  []string // headers of columns that a narrow terminal loses, the first one first
+	last   string   // that of the column that goes if the others can't be made short enough; "" for no column
 }
 
 func (b *table) row(cells ...cell) { b.rows = append(b.rows, cells) }
@@ -66,7 +67,7 @@ func (b *table) widths() []int {
 }
 
 // fit makes the lines at most width wide: it drops the spare columns, those without a value first, then shortens from
-// left to right those after the first, which holds the copied id.
+// left to right those after the first, which holds the copied id. If that isn't enough, the last column to be spared goes too.
 func (b *table) fit(width int) {
 	over := func(widths []int) int {
 		total := 2 * (len(widths) - 1)
@@ -84,9 +85,17 @@ func (b *table) fit(width int) {
 		b.drop(name)
 	}
 	const least = 6 // characters of a shortened cell that still say something
-	widths := b.widths()
-	for i := 1; i < len(widths) && over(widths) > 0; i++ {
-		widths[i] = max(min(least, widths[i]), widths[i]-over(widths))
+	shortened := func() []int {
+		widths := b.widths()
+		for i := 1; i < len(widths) && over(widths) > 0; i++ {
+			widths[i] = max(min(least, widths[i]), widths[i]-over(widths))
+		}
+		return widths
+	}
+	widths := shortened()
+	if over(widths) > 0 && b.last != "" {
+		b.drop(b.last)
+		widths = shortened()
 	}
 	for _, r := range b.rows {
 		for i := range r {

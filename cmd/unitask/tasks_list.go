@@ -198,7 +198,7 @@ func collectTasks(ctx context.Context, c *client.Client, next client.ListOptions
 func listTasks(t *terminal, all []api.Task, now time.Time) error {
 	b := table{
 		header: []string{"ID", "CAPABILITY", "STATE", "CREATED", "TOOK", "COST"},
-		spare:  []string{"TOOK", "CREATED", "COST"},
+		spare:  []string{"TOOK", "CREATED", "COST"}, last: "CAPABILITY",
 	}
 	for _, one := range all {
 		state := cell{human: string(one.State), plain: string(one.State), style: t.style.state(one.State)}
