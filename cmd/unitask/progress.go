@@ -32,7 +32,7 @@ type progress struct {
 	state   task.State
 	detail  string
 	trouble string
-	pauses  int    // since the last revision
+	pauses  int    // since something went on
 	broken  func() // ends the printed part of a result that comes anew; nil before the result begins
 	resumed bool   // a copy, which was cut off; set before its work
 }
@@ -101,7 +101,7 @@ func (p *progress) sent(done, all int64) {
 	if !p.t.errTTY && p.broken == nil && all > 0 && p.detail == "" {
 		p.t.note("sending %s", api.Size(all))
 	}
-	if p.detail, p.trouble = "", ""; all > 0 {
+	if p.detail, p.trouble, p.pauses = "", "", 0; all > 0 {
 		p.detail = bar(done, all)
 	}
 }
@@ -110,7 +110,7 @@ func (p *progress) sent(done, all int64) {
 func (p *progress) count(done, all int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.detail, p.trouble = fmt.Sprintf("%d of %d done", done, all), ""
+	p.detail, p.trouble, p.pauses = fmt.Sprintf("%d of %d done", done, all), "", 0
 }
 
 // work shows how many tasks a phase of a copy has done.
