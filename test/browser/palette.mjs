@@ -291,8 +291,8 @@ async function looks(page) {
 
 async function unreachable(page) {
   page.refusals(503);
+  await page.route("**/console/commands", (route) => route.fulfill({ status: 503, body: "" })); // before a page that asks at once
   await page.goto("/console/tasks");
-  await page.route("**/console/commands", (route) => route.fulfill({ status: 503, body: "" }));
   await page.keyboard.press("/");
   await page.getByText("The pages and actions couldn't be read.").waitFor();
   await page.keyboard.type("something");

@@ -145,6 +145,9 @@ function press(event) {
 // typing is where somebody types, unlike a box, a button or a slider.
 const typing = "textarea, select, [contenteditable], input:not([type=checkbox], [type=radio], [type=button], [type=submit], [type=file], [type=range])";
 
+// types reports whether a key goes into a field. A dialog's field may have the focus for a moment after it is closed.
+const types = (target) => target.closest?.(typing) && !target.closest("dialog:not([open])");
+
 // opens acts on the keys that open a dialog, and reports whether it was one. Somebody who types in a field types `/` and `?`.
 function opens(event) {
   const held = mac ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey;
@@ -153,7 +156,7 @@ function opens(event) {
     else open();
     return true;
   }
-  if (event.ctrlKey || event.metaKey || event.target.closest?.(typing) || document.querySelector("dialog[open]") || !singleKeys()) return false;
+  if (event.ctrlKey || event.metaKey || types(event.target) || document.querySelector("dialog[open]") || !singleKeys()) return false;
   if (event.key === "/") open();
   else if (event.key === "?") showShortcuts();
   else return false;
