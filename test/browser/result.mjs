@@ -1,5 +1,5 @@
 // What comes of tasks, as their pages and the trial show it: texts as Markdown, code, trees, tables, pictures and media.
-import { assert, browse, equal, fits, judge, step, told } from "./driver.mjs";
+import { assert, browse, equal, fits, idle, judge, step, told } from "./driver.mjs";
 
 // create makes a task as the trial does, and opens its page.
 async function create(page, capability, input, parameters = {}) {
@@ -273,6 +273,31 @@ async function tables(page) {
   assert(/^took .*\$\d/s.test(await page.locator("#result .measures").innerText()), "the line of measures");
 }
 
+// once fails if a result is put in its place again after it was seen there, with all that was opened, chosen or played in it:
+// here its page is read for a state before, and comes when the task has ended.
+async function once(page) {
+  const pages = /\/console\/tasks\/task_\w+$/;
+  await page.goto("/console/trial?capability=image.generate&mode=test");
+  await idle(page);
+  await page.evaluate(() => {
+    window.ends = 0;
+    new MutationObserver((changes) => {
+      const added = changes.flatMap((one) => [...one.addedNodes]);
+      window.ends += added.filter((one) => one.querySelector?.(".pill.succeeded")).length;
+    }).observe(document.getElementById("result"), { childList: true });
+  });
+  await page.route(pages, async (route) => {
+    const id = route.request().url().split("/").at(-1);
+    await page.evaluate(async (of) => fetch(`/console/api/test/tasks/${of}`, { headers: { Prefer: "wait=60" } }), id);
+    await route.continue();
+  });
+  await page.locator("[data-run]").click();
+  await page.locator("#result .pill.succeeded").waitFor();
+  await idle(page);
+  equal(await page.evaluate(() => window.ends), 1, "times that a result is put in its place");
+  await page.unroute(pages);
+}
+
 async function pictures(page) {
   await create(page, "image.generate", { prompt: "a blue heron" }, { size: "320x200", n: 3 });
   const images = page.locator(".gallery img");
@@ -357,6 +382,7 @@ await browse(async (page) => {
   await step("a text is shown as it grows", () => grows(page));
   await step("JSON is a tree", () => trees(page));
   await step("vectors, scores and judgements are tables", () => tables(page));
+  await step("a result comes once", () => once(page));
   await step("pictures are shown large", () => pictures(page));
   await step("sound and video are sought in", () => media(page));
   await step("a transcript keeps its lines", () => spoken(page));

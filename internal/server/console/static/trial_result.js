@@ -25,16 +25,20 @@ function dress(task, section, again) {
   return link;
 }
 
+// goesOn reports whether a task is known not to have ended.
+const goesOn = ({ state, finished_at: end }) => state !== undefined && !end;
+
 // paneOf shows one run at a time at a place of the page. isShown reports whether that is still the run of a call.
 export function paneOf(place) {
   const stream = (said) => write(place.firstElementChild, said);
 
-  // show puts the result of the task's own page here. The button is for doing the same again, should that be of use.
+  // show puts the result of the task's own page here. The button is for doing the same again, should that be of use. A page
+  // that is further than a task which goes on isn't shown: the task's end comes, and would put the same here once more.
   async function show(task, { said, again, isShown = () => true } = {}) {
     const answer = await fetch(form.dataset.pages + task.id);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const section = page.querySelector("#task .output");
-    if (!section || !isShown()) return;
+    if (!section || !isShown() || (goesOn(task) && !section.querySelector("progress"))) return;
     const link = dress(task, section, again);
     const focused = place.contains(document.activeElement) && document.activeElement.textContent;
     place.replaceChildren(section);
