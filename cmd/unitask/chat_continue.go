@@ -15,9 +15,8 @@ func newChatContinueCmd(t *terminal) *cobra.Command {
 	var o chatOptions
 	var name string
 	cmd := &cobra.Command{
-		Use:        "continue [ID] [PROMPT] [@FILE ...]",
-		SuggestFor: []string{"resume"},
-		Short:      "Go on with a conversation: an answer that is still missing comes first",
+		Use:   "continue [ID] [PROMPT] [@FILE ...]",
+		Short: "Go on with a conversation: an answer that is still missing comes first",
 		Long: `Go on with a conversation, by default with the one that changed last; the beginning of its id suffices, with
 chat_. A first word of letters, digits, - and _ alone is always an id: a misspelt one isn't sent as a message.
 

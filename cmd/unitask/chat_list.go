@@ -42,7 +42,6 @@ func newChatListCmd(t *terminal) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:         "list",
-		SuggestFor:  []string{"ls", "history"},
 		Annotations: tabled,
 		Aliases:     []string{"ls"},
 		Short:       "List the conversations of this machine, the one that changed last first",
@@ -108,9 +107,8 @@ func listChats(t *terminal, all []chatInfo, now time.Time) error {
 
 func newChatRmCmd(t *terminal) *cobra.Command {
 	return &cobra.Command{
-		Use:        "rm ID...",
-		SuggestFor: []string{"delete", "remove"},
-		Short:      "Remove conversations from this machine; their tasks stay with the service",
+		Use:   "rm ID...",
+		Short: "Remove conversations from this machine; their tasks stay with the service",
 		Example: `  unitask chat rm chat_06gztwr81bcb6csfsxswat9e1m
   unitask chat rm chat_06gztwr81b chat_06gztvsd02`,
 		Args:              cobra.MinimumNArgs(1),
