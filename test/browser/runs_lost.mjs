@@ -25,6 +25,25 @@ export async function cut(page, prompt, arrives) {
   equal(new Set(sent).size, 1, `keys of one request: ${sent}`);
 }
 
+// elsewhere lets another tab take up a request whose answer is lost here, and see its end before this page is read again.
+export async function elsewhere(page, context, prompt) {
+  const before = (await tasks(page)).length;
+  const sent = keys(page);
+  await page.goto(address("text.chat"));
+  await unsent(page, prompt, (route) => route.abort(), "can't be reached");
+  const tab = await context.newPage();
+  await tab.goto(address("text.embed"));
+  await row(page, prompt).locator(".pill.succeeded").waitFor();
+  await tab.close();
+  await page.reload();
+  await page.locator("#result .pill.succeeded").waitFor();
+  equal([(await tasks(page)).length, new Set(sent).size], [before + 1, 1], "tasks and keys of a request that another tab has taken up");
+  await page.goto("/console/");
+  await page.goto(address("text.chat"));
+  await idle(page);
+  equal(await page.locator("#result .pill").count(), 0, "results in another visit, once the end was seen");
+}
+
 // offline sends a request again by hand, after a reload that found no service.
 export async function offline(page) {
   const before = (await tasks(page)).length;

@@ -19,6 +19,7 @@ export function startRuns() {
   startList({ render, act, forget: clear });
   changes.addEventListener("change", render);
   for (const name of ["show", "start"]) runs.addEventListener(name, ({ detail }) => hold(detail.runs));
+  runs.addEventListener("end", ({ detail }) => release(detail));
   setInterval(() => { if (!document.hidden) look(); }, pollEvery);
   render();
   const before = recall(spots.here) ?? [];
@@ -40,6 +41,12 @@ export function hold(shown) {
   if (tasks.length === 0) fragment.delete("task");
   history.replaceState(history.state, "", `${location.pathname}${location.search}${fragment.size > 0 ? `#${fragment}` : ""}`);
   render();
+}
+
+// release lets this tab go on with runs no longer once it has seen the end of all that it shows: the address still names them.
+function release({ run, runs: shown }) {
+  run.ended = true;
+  if (shown.every(({ ended }) => ended)) remember(spots.here, []);
 }
 
 const named = () => new URLSearchParams(location.hash.slice(1)).get("task")?.split(".").filter((id) => /^\w+$/.test(id)) ?? [];
@@ -137,6 +144,7 @@ const kin = (run) => ({ ...run, body: run.request && run.missing.length === 0 ? 
 async function back(run) {
   if (await goBack(kin(run))) return;
   await gone(run);
+  showOnly([]);
   say("The task isn't there any more.", { focus: true });
 }
 
@@ -155,18 +163,16 @@ async function goOn(before) {
   const kept = await all();
   const run = kept.find(({ key }) => key === next?.key);
   if (run && isOfPage(run)) return deeds[next.deed](run);
-  const taken = await takeUp(kept.filter(({ key }) => before.includes(key)));
+  await takeUp(kept.filter(({ key }) => before.includes(key)));
   const runs = ofPage(await all());
-  const mine = runs.filter(({ key }) => before.includes(key));
   const ids = named();
   if (ids.length > 0) return show(ids.map((task) => runs.find((one) => one.task === task) ?? { key: task, task, mode: page.mode, missing: [] }));
-  return mine.some((one) => taken.includes(one.key) || goesOn(one)) ? show(mine.filter(({ task }) => task).reverse()) : undefined;
+  const mine = runs.filter(({ key, task }) => task && before.includes(key)).reverse(); // another page may have seen their end
+  return mine.length > 0 ? show(mine) : undefined;
 }
 
-// takeUp sends those requests that no answer at all came to once more, each under its own key, so that it is one task. It
-// returns the keys of those that are tasks now.
+// takeUp sends those requests that no answer at all came to once more, each under its own key, so that it is one task.
 async function takeUp(runs) {
-  const taken = [];
   for (const run of runs.filter(isLost)) {
     const body = await bodyOf(run);
     if (!body) continue;
@@ -175,9 +181,7 @@ async function takeUp(runs) {
     const told = await answer.json().catch(() => ({}));
     if (answer.ok) await moved(run, told);
     else await keepRefusal(again, answer, told);
-    if (answer.ok || told.task_id) taken.push(run.key);
   }
-  return taken;
 }
 
 const patience = 5_000; // ms for a page that was just closed to let its runs go
@@ -187,7 +191,7 @@ const patience = 5_000; // ms for a page that was just closed to let its runs go
 // a live one of another page, which costs.
 async function adopt(before) {
   for (const run of (await all()).filter((one) => isLost(one) && one.mode !== "live")) {
-    if (!before.includes(run.key) && !here.has(run.key) && (await isFree(run, patience))) await takeUp([run]).catch(() => []);
+    if (!before.includes(run.key) && !here.has(run.key) && (await isFree(run, patience))) await takeUp([run]).catch(() => {});
   }
   const run = (await all()).find((one) => goesOn(one) && isOfPage(one) && !here.has(one.key));
   if (run && isIdle() && (await isFree(run, patience)) && isIdle()) await busily(() => show([run]));
