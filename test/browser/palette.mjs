@@ -54,6 +54,7 @@ async function keys(page) {
 
 async function fields(page) {
   await page.goto("/console/trial?capability=text.chat&mode=test");
+  await idle(page); // it looks first for runs to go on with
   const prompt = page.getByRole("textbox", { name: "Prompt" });
   await prompt.fill("");
   await prompt.focus();
@@ -132,6 +133,7 @@ async function storeless(context) {
 // running: the button that runs a trial keeps the focus, says that it can't be used meanwhile, and does no more then.
 async function running(page) {
   await page.goto("/console/trial?capability=text.chat&mode=test");
+  await idle(page);
   const button = page.locator("[data-run]");
   const focused = () => button.evaluate((e) => e === document.activeElement);
   const sent = [];
@@ -163,7 +165,6 @@ async function running(page) {
   await idle(page);
   await page.getByRole("textbox", { name: "Prompt" }).first().fill("@slow:2s @failjob:PROVIDER_UNAVAILABLE");
   await button.press("Enter");
-  await page.locator("#result .pill.running").waitFor();
   await page.getByRole("link", { name: "The task's page" }).focus();
   await page.locator("#result .pill.failed").waitFor();
   await page.locator("#result").getByRole("button", { name: "Retry" }).waitFor();
