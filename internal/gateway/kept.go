@@ -17,6 +17,7 @@ import (
 	"unitask/internal/catalog"
 	"unitask/internal/fault"
 	"unitask/internal/gate"
+	"unitask/internal/policy"
 	"unitask/internal/store"
 	"unitask/internal/task"
 )
@@ -167,6 +168,18 @@ func (g *Gateway) Recall(ctx context.Context, c gate.Caller, t task.Task) (Kept,
 		return Kept{}, fault.Wrap(fault.Internal, err, "the task's input can't be read")
 	}
 	return kept, nil
+}
+
+// Texts returns what a kept request says in words, as content rules look at it: no bytes, addresses and ids of files.
+func (g *Gateway) Texts(k Kept) (texts []string) {
+	entry, ok := g.catalog.Load().Get(catalog.Name(k.Capability))
+	if !ok {
+		return nil
+	}
+	for _, t := range policy.Prose(entry.Texts(k.Input)) {
+		texts = append(texts, t.Text)
+	}
+	return texts
 }
 
 // File describes a file that an input of the caller names, or NOT_FOUND if it is gone or another account's.

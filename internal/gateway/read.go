@@ -126,6 +126,7 @@ type ListQuery struct {
 	KeyID        string
 	Code         fault.Code
 	Metadata     task.Metadata // all of these pairs
+	Kept         bool          // as in store.ListQuery
 	Since, Until time.Time     // as in store.ListQuery
 	Limit        int
 	Cursor       string
@@ -139,7 +140,7 @@ func (g *Gateway) List(ctx context.Context, c gate.Caller, q ListQuery) (store.P
 	}
 	page, err := g.store.ListTasks(ctx, store.ListQuery{
 		Scope: c.Scope(), Scopes: c.Key.Scopes, Capability: q.Capability, State: q.State, KeyID: q.KeyID, Code: q.Code,
-		Metadata: q.Metadata, Since: q.Since, Until: q.Until, Limit: q.Limit, Cursor: q.Cursor, OldestFirst: q.OldestFirst,
+		Metadata: q.Metadata, Kept: q.Kept, Since: q.Since, Until: q.Until, Limit: q.Limit, Cursor: q.Cursor, OldestFirst: q.OldestFirst,
 	})
 	return page, storeFault(err)
 }

@@ -26,6 +26,7 @@ type ListQuery struct {
 	KeyID      string
 	Code       fault.Code    // of the failure
 	Metadata   task.Metadata // all of these pairs
+	Kept       bool          // tasks whose requests were to be kept, if only for a time that is over
 	// Since is the earliest creation, Until the first that is too late, by the millisecond in the ids. Zero: no bound.
 	Since, Until time.Time
 	Limit        int
@@ -58,6 +59,7 @@ func (q ListQuery) Selects(t *task.Task) bool {
 	return q.holds(t.Scope) && (q.Capability == "" || q.Capability == t.Capability) && account.Allows(q.Scopes, t.Capability) &&
 		(q.State == "" || q.State == t.State) && (q.KeyID == "" || q.KeyID == t.KeyID) &&
 		(q.Code == "" || t.Failure != nil && t.Failure.Code == q.Code) &&
+		(!q.Kept || t.InputUntil != nil) &&
 		t.Metadata.Has(q.Metadata) && t.ID >= low && (high == "" || t.ID < high)
 }
 
@@ -91,6 +93,15 @@ func (q ListQuery) CodePair() []byte {
 		return nil
 	}
 	return pairOf("code", string(q.Code))
+}
+
+// KeptMark returns the begin of a member that a task with a kept request has, as Task.Write writes it; nil for a query that
+// doesn't ask for those: a record without it isn't selected.
+func (q ListQuery) KeptMark() []byte {
+	if !q.Kept {
+		return nil
+	}
+	return []byte(`"input_until":`)
 }
 
 // MayFail reports whether a task of the state may have the query's code.

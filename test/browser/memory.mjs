@@ -79,6 +79,25 @@ await browse(async (page) => {
     await good(page, "list");
   });
 
+  await step("the list is searched by words", async () => {
+    const chats = page.locator("#tasks").getByText("Which colours has this picture");
+    await page.getByLabel("Words").fill("harbour FOX");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/words=harbour\+FOX/);
+    await page.getByText("A fox at the harbour, by night").waitFor();
+    equal(await chats.count(), 0, "tasks without all the words");
+    equal(await page.getByLabel("Words").inputValue(), "harbour FOX", "the words");
+    await good(page, "list by words");
+    await page.getByLabel("Words").fill("answer in one line"); // of the message of the system, which the list doesn't show
+    await page.getByRole("button", { name: "Filter" }).click();
+    await page.waitForURL(/words=answer/);
+    await chats.waitFor();
+    equal(await page.getByText("A fox at the harbour").count(), 0, "tasks of other words");
+    await page.getByRole("link", { name: "Clear the filters" }).click();
+    await page.getByText("A fox at the harbour, by night").waitFor();
+    equal(await page.getByLabel("Words").inputValue(), "", "the words, cleared");
+  });
+
   await step("turned off, it is gone", async () => {
     await page.goto("/console/memory");
     await page.getByLabel("Requests of new tasks are kept").selectOption("0");
@@ -88,5 +107,6 @@ await browse(async (page) => {
     await page.goto("/console/tasks?mode=test");
     await page.getByRole("link", { name: "image.generate" }).waitFor();
     assert(!(await page.locator("main").innerText()).includes("fox at the harbour"), "the list shows it still");
+    equal(await page.getByLabel("Words").count(), 0, "fields for words");
   });
 });

@@ -33,7 +33,7 @@ type sheet struct {
 	http.ResponseWriter
 	name    string // of the file, without its ending
 	columns []string
-	rows    func(write func(cells ...any) error) error // cells are texts, numbers, times, metadata and nil
+	rows    func(x exchange, write func(cells ...any) error) error // cells are texts, numbers, times, metadata and nil
 	begun   bool
 }
 
@@ -57,9 +57,9 @@ func (c *Console) export(x exchange, s sheet) error {
 	ctx, cancel := context.WithTimeout(x.r.Context(), exportTime) // looked at between rows: each write has a bound of its own
 	defer cancel()
 	s.ResponseWriter = x
-	rows := s.rows
-	s.rows = func(write func(...any) error) error {
-		return rows(func(cells ...any) error {
+	x.r = x.r.WithContext(ctx)
+	each := func(write func(...any) error) error {
+		return s.rows(x, func(cells ...any) error {
 			if err := ctx.Err(); err != nil {
 				return err // the browser has left, or took too long
 			}
@@ -74,9 +74,9 @@ func (c *Console) export(x exchange, s sheet) error {
 	x.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", s.name+"-"+c.now().UTC().Format(time.DateOnly)+"."+format))
 	var err error
 	if format == "csv" {
-		err = s.csv()
+		err = s.csv(each)
 	} else {
-		err = s.jsonLines()
+		err = s.jsonLines(each)
 	}
 	if err != nil && s.begun {
 		panic(http.ErrAbortHandler)
@@ -93,12 +93,12 @@ func (s *sheet) Write(b []byte) (int, error) {
 	return s.ResponseWriter.Write(b)
 }
 
-func (s *sheet) csv() error {
+func (s *sheet) csv(each func(func(...any) error) error) error {
 	w := csv.NewWriter(s) // writes 4 KiB at a time
 	if err := w.Write(s.columns); err != nil {
 		return err
 	}
-	if err := s.rows(func(cells ...any) error {
+	if err := each(func(cells ...any) error {
 		texts := make([]string, len(cells))
 		for i, cell := range cells {
 			texts[i] = csvCell(cell)
@@ -143,9 +143,9 @@ func csvCell(cell any) string {
 	}
 }
 
-func (s *sheet) jsonLines() error {
+func (s *sheet) jsonLines(each func(func(...any) error) error) error {
 	var line []byte
-	return s.rows(func(cells ...any) error {
+	return each(func(cells ...any) error {
 		line = append(line[:0], '{')
 		for i, cell := range cells {
 			if i > 0 {
@@ -182,9 +182,9 @@ func (c *Console) handleTasksExport(x exchange) error {
 		return err
 	}
 	q.Cursor, q.Newer = "", false
-	return c.export(x, sheet{name: "tasks", columns: taskColumns, rows: func(write func(...any) error) error {
+	return c.export(x, sheet{name: "tasks", columns: taskColumns, rows: func(x exchange, write func(...any) error) error {
 		for {
-			rows, next, err := c.listTasks(x, owner, q, store.MaxPage)
+			rows, next, err := c.search(x, owner, q, store.MaxPage)
 			if err != nil {
 				return err
 			}
@@ -236,7 +236,7 @@ func (c *Console) handleUsageExport(x exchange) error {
 		}
 	}
 	last := account.DateOf(c.now())
-	return c.export(x, sheet{name: "usage", columns: usageColumns, rows: func(write func(...any) error) error {
+	return c.export(x, sheet{name: "usage", columns: usageColumns, rows: func(x exchange, write func(...any) error) error {
 		for day := last - account.Date(v.Days) + 1; day <= last; day++ {
 			if err := c.usageOfDay(x, owner, day, v.Mode, func(k store.UsageKey, u store.Usage) error {
 				return write(usageCells(k, u, owners[k.Account], names[k.KeyID].Name)...)

@@ -32,6 +32,9 @@ var DayStart, DayEnd = dayStart, dayEnd
 // TasksPage is how many tasks a page of the list has.
 const TasksPage = smallPage
 
+// SearchFor is after how long a page looks no further.
+const SearchFor = searchFor
+
 // Peers is peersOf by the names of capabilities.
 func Peers(offers []gateway.Offer, name catalog.Name) (names []string) {
 	at := slices.IndexFunc(offers, func(o gateway.Offer) bool { return o.Capability.Name == name })

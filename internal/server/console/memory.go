@@ -103,7 +103,7 @@ func (c *Console) remember(x exchange, rows []taskRow) {
 			continue
 		}
 		rows[i].Picture = c.thumbOf(*own)
-		if own.InputUntil == nil {
+		if own.InputUntil == nil || rows[i].Asked != "" {
 			continue
 		}
 		places <- struct{}{}

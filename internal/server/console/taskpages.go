@@ -25,11 +25,16 @@ func (c *Console) turn(x exchange, owner api.Account, list *taskList) error {
 		return err
 	}
 	if q.Newer && next == "" { // the newest tasks: the list begins with them
-		q.Newer, q.Cursor = false, ""
-		if rows, next, err = c.search(x, owner, q, q.Per); err != nil {
+		begin := q
+		begin.Newer, begin.Cursor = false, ""
+		newest, older, err := c.search(x, owner, begin, q.Per)
+		if err != nil {
 			return err
 		}
-		list.Query = q
+		if len(newest) >= len(rows) { // else it took too long
+			q, rows, next = begin, newest, older
+			list.Query = q
+		}
 	}
 	if q.Newer {
 		slices.Reverse(rows)
@@ -58,11 +63,21 @@ func (c *Console) turn(x exchange, owner api.Account, list *taskList) error {
 func (c *Console) search(x exchange, owner api.Account, q taskQuery, limit int) (rows []taskRow, next string, err error) {
 	start := time.Now()
 	for looked := 1; ; looked++ {
-		found, next, err := c.listTasks(x, owner, q, limit-len(rows))
+		window := limit - len(rows)
+		if q.Words != "" {
+			window = wordsWindow
+		}
+		found, next, err := c.listTasks(x, owner, q, window)
+		if err == nil && q.Words != "" {
+			found, next, err = c.saying(x, found, q.Words, next, limit-len(rows), start.Add(searchFor))
+		}
 		if err != nil {
 			return nil, "", err
 		}
-		rows = append(rows, found...)
+		if rows = append(rows, found...); len(rows) > limit {
+			rows = rows[:limit]
+			next = rows[limit-1].ID
+		}
 		if next == "" || len(rows) >= limit || looked == mostWindow || time.Since(start) > searchFor {
 			return rows, next, nil
 		}
@@ -123,7 +138,7 @@ func (c *Console) listMode(x exchange, owner api.Account, mode task.Mode, q task
 	since, until := q.times()
 	found, err := c.gateway.List(x.r.Context(), callerOf(x.visitor, mode), gateway.ListQuery{
 		Capability: q.Capability, State: q.State, KeyID: q.Key, Code: q.Code, Metadata: q.Metadata, Since: since, Until: until,
-		Limit: limit, Cursor: q.Cursor, OldestFirst: q.Newer,
+		Kept: q.Words != "", Limit: limit, Cursor: q.Cursor, OldestFirst: q.Newer,
 	})
 	for _, t := range found.Tasks {
 		row := c.ownRow(t)

@@ -25,6 +25,7 @@ type taskQuery struct {
 	Since, Until string // days of the zone, both included; "" for no bound
 	Zone         *time.Location
 	Metadata     task.Metadata // all of these pairs; of the visitor's own account
+	Words        string        // all of these, in a kept request of the visitor's own account
 	Per          int           // tasks of a page
 	Cursor       string        // the task after which to go on
 	Newer        bool          // the tasks before the cursor
@@ -35,7 +36,7 @@ func (q taskQuery) Everywhere() bool { return q.every }
 
 // Filtered reports whether the list leaves tasks out that it has to look at.
 func (q taskQuery) Filtered() bool {
-	return q.State != "" || q.Capability != "" || q.Key != "" || q.Code != "" || len(q.Metadata) > 0
+	return q.State != "" || q.Capability != "" || q.Key != "" || q.Code != "" || len(q.Metadata) > 0 || q.Words != ""
 }
 
 // Narrowed reports whether any filter of the form's further part is set.
@@ -68,7 +69,7 @@ func (q taskQuery) Address(name, value string) string {
 	}
 	for n, old := range map[string]string{
 		"account": q.Account, "mode": string(q.Mode), "state": string(q.State), "capability": q.Capability, "key": q.Key,
-		"code": string(q.Code), "since": q.Since, "until": q.Until, "per": per,
+		"code": string(q.Code), "since": q.Since, "until": q.Until, "words": q.Words, "per": per,
 	} {
 		if n == name {
 			old = value
@@ -110,14 +111,14 @@ const metadataParameter = "metadata."
 
 // taskParameters are those of the list; format is the export's.
 var taskParameters = []string{
-	"account", "mode", "state", "capability", "key", "code", "since", "until", "metadata", "per", "cursor", "newer", "format",
+	"account", "mode", "state", "capability", "key", "code", "since", "until", "metadata", "words", "per", "cursor", "newer", "format",
 }
 
 func parseTaskQuery(v url.Values) (taskQuery, error) {
 	q := taskQuery{
 		Account: v.Get("account"), Mode: task.Mode(v.Get("mode")), State: task.State(v.Get("state")),
 		Capability: strings.TrimSpace(v.Get("capability")), Key: strings.TrimSpace(v.Get("key")), Code: fault.Code(v.Get("code")),
-		Since: v.Get("since"), Until: v.Get("until"), Cursor: v.Get("cursor"),
+		Since: v.Get("since"), Until: v.Get("until"), Words: strings.TrimSpace(v.Get("words")), Cursor: v.Get("cursor"),
 	}
 	if newer := v.Get("newer"); newer != "" {
 		q.Cursor, q.Newer = newer, true

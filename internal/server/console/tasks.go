@@ -93,6 +93,7 @@ type taskList struct {
 	Capabilities []string
 	Keys         []operator.Key // to choose from
 	Accounts     accountChoice
+	Searched     bool // the list's requests are kept, and found by their words
 }
 
 func (c *Console) handleTasks(x exchange) error {
@@ -112,6 +113,7 @@ func (c *Console) handleTasks(x exchange) error {
 	if list.Keys, err = c.keyChoices(x, q, owner); err != nil {
 		return err
 	}
+	list.Searched = owner.ID == x.visitor.Account.ID && x.visitor.Account.Keep() > 0
 	if err := c.turn(x, owner, &list); err != nil {
 		return err
 	}
@@ -139,7 +141,7 @@ func (c *Console) askedTasks(x exchange) (q taskQuery, owner api.Account, err er
 	if len(q.Metadata) > 0 && owner.ID != x.visitor.Account.ID {
 		return q, owner, fault.Invalid("metadata", "of another account is not an operator's to see: leave the filter empty")
 	}
-	return q, owner, nil
+	return q, owner, wordsAsked(x, q.Words, owner)
 }
 
 // findTask leads to the task, or to that of the request, with the id; else to the page of the lookup, which says more.

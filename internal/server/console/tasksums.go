@@ -17,9 +17,9 @@ type taskSums struct {
 func (s taskSums) Amount() string { return s.Cost.String() }
 
 // taskSums adds up the ends on the days of the query. The sums know of account, day, mode, capability and key alone: a
-// list by state, code or metadata has no sums, and one without a first day has no days.
+// list by state, code, metadata or words has no sums, and one without a first day has no days.
 func (c *Console) taskSums(x exchange, owner api.Account, q taskQuery) (*taskSums, error) {
-	if q.Since == "" || q.State != "" || q.Code != "" || len(q.Metadata) > 0 {
+	if q.Since == "" || q.State != "" || q.Code != "" || len(q.Metadata) > 0 || q.Words != "" {
 		return nil, nil
 	}
 	first, err := account.ParseDate(q.Since)

@@ -41,6 +41,7 @@ type world struct {
 	operator *operator.Operator
 	store    *memstore.DB
 	reads    *counted
+	files    *files
 	pagesAt  func(base string) http.Handler // another console over the same operator
 	log      *fixture.Log                   // of the service
 	seen     *fixture.Log                   // every answer to a browser
@@ -55,6 +56,22 @@ type counted struct {
 	*memstore.DB
 	counters, walks atomic.Int64
 	more            map[store.UsageKey]store.Usage
+}
+
+// files is a store of files that may be slow, or broken.
+type files struct {
+	artifact.Store
+	opening atomic.Pointer[func() error]
+}
+
+// Open implements artifact.Store.
+func (f *files) Open(ctx context.Context, id string) (artifact.Meta, io.ReadSeekCloser, error) {
+	if opening := f.opening.Load(); opening != nil {
+		if err := (*opening)(); err != nil {
+			return artifact.Meta{}, nil, err
+		}
+	}
+	return f.Store.Open(ctx, id)
 }
 
 // EachUsage implements store.UsageLog.
@@ -84,9 +101,10 @@ func newWorld(t *testing.T) *world {
 	ln := fixture.Must((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	w.base, w.store = "http://"+ln.Addr().String(), memstore.New(w.now)
 	w.reads = &counted{DB: w.store}
+	w.files = &files{Store: fixture.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t)}
 	s := fixture.Must(node.NewService(t.Context(), w.reads, node.ServiceConfig{
 		Parts: node.Parts{
-			Catalog: fixture.Must(catalog.Default())(t), Artifacts: fixture.Must(artifact.NewFolder(artifact.FolderConfig{Dir: t.TempDir()}))(t),
+			Catalog: fixture.Must(catalog.Default())(t), Artifacts: w.files,
 			Suppliers: node.Suppliers{
 				Routes: routes(t), Statuses: []api.SupplierStatus{{Name: sandbox.Cheap, Live: true, About: "for test keys"}},
 			},

@@ -74,7 +74,7 @@ func listPage(r *reader, q store.ListQuery, low, high rowID) (store.Page, error)
 	if bytes.Compare(low[:], high[:]) >= 0 {
 		return store.Page{}, nil
 	}
-	l := lister{reader: r, q: q, pairs: q.Pairs(), code: q.CodePair()}
+	l := lister{reader: r, q: q, pairs: q.Pairs(), code: q.CodePair(), kept: q.KeptMark()}
 	var err error
 	if q.Everywhere {
 		_, err = l.everywhere(low, high)
@@ -87,10 +87,10 @@ func listPage(r *reader, q store.ListQuery, low, high rowID) (store.Page, error)
 // lister gathers a page.
 type lister struct {
 	*reader
-	q     store.ListQuery
-	pairs [][]byte // of the query: a record without them isn't decoded
-	code  []byte
-	page  store.Page
+	q          store.ListQuery
+	pairs      [][]byte // of the query: a record without them isn't decoded
+	code, kept []byte
+	page       store.Page
 }
 
 // rows yields the rows of a bucket between two keys in the order of the list.
@@ -188,7 +188,7 @@ func (l *lister) add(row rowID, record []byte) (full bool, err error) {
 
 // mayHave reports whether the record contains all that a selected one does, in whichever member.
 func (l *lister) mayHave(state task.State, record []byte) bool {
-	if !l.q.MayFail(state) || !bytes.Contains(record, l.code) {
+	if !l.q.MayFail(state) || !bytes.Contains(record, l.code) || !bytes.Contains(record, l.kept) {
 		return false
 	}
 	head := record[:min(len(record), headSize+sumSize+task.MetadataEnd)]

@@ -119,7 +119,7 @@ func (s *headSearch) bound() {
 	s.conditions = append(s.conditions, "id < "+s.arg(high))
 }
 
-// lookInto reads the records of a query for members that have no column: metadata, key and code.
+// lookInto reads the records of a query for members that have no column: metadata, key, code and whether its request is kept.
 func (s *headSearch) lookInto() {
 	pairs := s.q.Metadata.Pairs()
 	if s.q.KeyID != "" {
@@ -131,6 +131,9 @@ func (s *headSearch) lookInto() {
 	}
 	if code := s.q.CodePair(); code != nil {
 		s.may = append(s.may, "CASE WHEN state IN ('failed', 'canceled') THEN position("+s.arg(code)+"::bytea IN record) > 0 ELSE false END")
+	}
+	if mark := s.q.KeptMark(); mark != nil {
+		s.may = append(s.may, "position("+s.arg(mark)+"::bytea IN record) > 0")
 	}
 	if len(s.may) > 1 {
 		s.window = recordWindow

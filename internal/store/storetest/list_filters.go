@@ -10,8 +10,8 @@ import (
 	"unitask/internal/task"
 )
 
-// testListFilters: a list is narrowed by time, key and code, goes both ways, and leads over all accounts. The dates
-// include their first millisecond and leave out their last.
+// testListFilters: a list is narrowed by time, key, code and kept requests, goes both ways, and leads over all accounts.
+// The dates include their first millisecond and leave out their last.
 func testListFilters(e *env) {
 	all := e.filterable()
 	start := task.IDTime(all[0].ID)
@@ -42,6 +42,10 @@ func testListFilters(e *env) {
 		{"a code with metadata", store.ListQuery{Scope: acme, Code: fault.ProviderTimeout, Metadata: task.Metadata{"team": "a"}}, []int{1}},
 		{"a code of a state without", store.ListQuery{Scope: acme, Code: fault.ProviderTimeout, State: task.Succeeded}, nil},
 		{"another code", store.ListQuery{Scope: acme, Code: fault.Internal}, nil},
+		{"kept requests", store.ListQuery{Scope: acme, Kept: true}, []int{2, 3, 4}},
+		{"a kept request of a code", store.ListQuery{Scope: acme, Kept: true, Code: fault.ProviderTimeout}, []int{4}},
+		{"a kept request of a key and a capability", store.ListQuery{Scope: acme, Kept: true, KeyID: "key_2", Capability: image}, []int{2}},
+		{"everywhere, kept requests", store.ListQuery{Everywhere: true, Kept: true}, []int{2, 3, 4, 5}},
 		{"everywhere", store.ListQuery{Everywhere: true}, []int{0, 1, 2, 3, 4, 5, 6, 7}},
 		{"everywhere, live", store.ListQuery{Everywhere: true, Scope: task.Scope{Mode: task.Live}}, []int{0, 1, 2, 3, 4, 5, 7}},
 		{"everywhere, test", store.ListQuery{Everywhere: true, Scope: task.Scope{Mode: task.Test}}, []int{6}},
@@ -73,13 +77,15 @@ func (e *env) filterable() (all []task.Task) {
 		case 1:
 			n.Metadata = task.Metadata{"team": "a"}
 		case 2:
-			n.Capability = image
+			n.Capability, n.KeepInput = image, 24*time.Hour
+		case 3, 4:
+			n.KeepInput = 24 * time.Hour
 		case 5:
-			n.Capability, n.Scope.Account = image, "acct_other"
+			n.Capability, n.Scope.Account, n.KeepInput = image, "acct_other", 24*time.Hour
 		case 6:
 			n.Scope.Mode = task.Test
 		case 7:
-			n.Metadata = task.Metadata{"mode": `"mode":"test"`}
+			n.Metadata = task.Metadata{"mode": `"mode":"test"`, "input_until": "2099-01-01T00:00:00Z"}
 		}
 		all = append(all, e.create(n).Task)
 		if i == 1 || i == 4 {

@@ -19,6 +19,7 @@ func (m *model) list(rt *rapid.T) {
 		Metadata:    metadata.Draw(rt, "metadata"),
 		KeyID:       rapid.SampledFrom([]string{"", "", "", "key_1", "key_2"}).Draw(rt, "key"),
 		Code:        rapid.SampledFrom([]fault.Code{"", "", "", fault.ProviderTimeout}).Draw(rt, "code"),
+		Kept:        rapid.IntRange(0, 3).Draw(rt, "kept") == 0,
 		Limit:       rapid.IntRange(0, 4).Draw(rt, "limit"),
 		OldestFirst: rapid.Bool().Draw(rt, "oldest first"),
 	}

@@ -105,7 +105,7 @@ func topics() []topic {
 		{"list", testList},
 		{"metadata", testMetadata},
 		{"lists by metadata", testMetadataList},
-		{"lists by date, key and code", testListFilters},
+		{"lists by date, key, code and kept requests", testListFilters},
 		{"kept inputs", testKeepInput},
 		{"sweep", testSweep},
 		{"wake", testWake},
