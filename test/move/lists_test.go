@@ -1,6 +1,7 @@
 package move_test
 
 import (
+	"crypto/rand"
 	"fmt"
 	"io"
 	"net/http"
@@ -29,6 +30,7 @@ const (
 	shortLists = 12_000                 // more than some windows of a list
 	listBound  = 100 * time.Millisecond // of a page, in the long form
 	listReads  = 20                     // of each page
+	keptOnes   = 60                     // tasks whose requests are kept
 	rareOne    = 0.6                    // where in the list the tasks are that few filters find, from the oldest
 )
 
@@ -100,6 +102,9 @@ func (l *lists) read(what string, m *moved, dir string, env ...string) {
 	s.Start()
 	defer s.Stop()
 	b := l.signIn(s)
+	for range keptOnes {
+		b.send("a fox")
+	}
 	day := func(share float64) string {
 		return time.Now().Add(-time.Duration((1 - share) * float64(olderSpan))).UTC().Format(time.DateOnly)
 	}
@@ -118,6 +123,9 @@ func (l *lists) read(what string, m *moved, dir string, env ...string) {
 		{"a key of few tasks", "?key=" + l.rare.key, 0},
 		{"a code of few tasks", "?code=CONTENT_POLICY_VIOLATION", 0},
 		{"a code of few tasks, all accounts", "?account=*&code=CONTENT_POLICY_VIOLATION", 0},
+		{"words of kept requests", "?words=fox", 1},
+		{"words of kept requests, 100", "?words=fox&per=100", 1},
+		{"words of no request", "?words=zarquon", 0},
 	} {
 		l.time(what+": "+p.name, b, "/console/tasks"+p.query, p.rows)
 	}
@@ -186,6 +194,9 @@ func (l *lists) signIn(s *harness.Server) *visitor {
 	if err != nil || len(accounts) == 0 {
 		l.Fatalf("%d accounts, %v", len(accounts), err)
 	}
+	if _, err := admin.UpdateAccount(l.Context(), accounts[0].Name, api.AccountUpdate{KeepInputsDays: new(7)}); err != nil {
+		l.Fatal(err)
+	}
 	link, err := admin.Invite(l.Context(), accounts[0].Name, api.Invite{Member: "somebody", Role: "operator"})
 	if err != nil {
 		l.Fatal(err)
@@ -204,25 +215,48 @@ func (b *visitor) get(path string) string { return b.do(http.MethodGet, path, ni
 
 func (b *visitor) do(method, path string, form url.Values) string {
 	b.Helper()
-	r, err := http.NewRequestWithContext(b.Context(), method, b.base+path, strings.NewReader(form.Encode()))
+	r := b.request(method, path, form.Encode())
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	return b.answer(r)
+}
+
+// send makes a task as a page does.
+func (b *visitor) send(prompt string) {
+	b.Helper()
+	r := b.request(http.MethodPost, "/console/api/test/tasks", fmt.Sprintf(`{"capability":"text.chat","input":{"prompt":%q}}`, prompt))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set(api.HeaderIdempotencyKey, rand.Text())
+	b.answer(r)
+}
+
+func (b *visitor) request(method, path, body string) *http.Request {
+	b.Helper()
+	r, err := http.NewRequestWithContext(b.Context(), method, b.base+path, strings.NewReader(body))
 	if err != nil {
 		b.Fatal(err)
 	}
-	if form != nil {
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if method == http.MethodPost {
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
 	}
+	return r
+}
+
+// answer returns the body of the answer, which must be a success.
+func (b *visitor) answer(r *http.Request) string {
+	b.Helper()
 	answer, err := b.Do(r)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer func() { _ = answer.Body.Close() }()
 	body, err := io.ReadAll(answer.Body)
-	if err == nil && answer.StatusCode != http.StatusOK {
+	if err == nil && answer.StatusCode/100 != 2 {
 		err = fmt.Errorf("%s", answer.Status)
 	}
 	if err != nil {
-		b.Fatalf("%s: %v", path, err)
+		b.Fatalf("%s: %v", r.URL.Path, err)
 	}
 	return string(body)
 }
