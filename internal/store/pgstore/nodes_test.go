@@ -221,6 +221,11 @@ func TestSilentNode(t *testing.T) {
 func TestLocks(t *testing.T) {
 	const limit = 20_000
 	nodes := mustOpenNodes(t, 2)
+	conn, err := pgx.Connect(t.Context(), server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
 	hold := func(amount int64) task.Hold {
 		return task.Hold{Scope: "k", Kind: task.HoldBudget, Amount: amount, Limit: limit}
 	}
@@ -245,11 +250,14 @@ func TestLocks(t *testing.T) {
 			_, err := nodes[0].CreateTask(context.Background(), n)
 			done <- err
 		}()
-		waited := false
-		select {
-		case err = <-done:
-		case <-time.After(200 * time.Millisecond):
-			waited = true
+		waited, ended := false, false
+		for !waited && !ended {
+			select {
+			case err = <-done:
+				ended = true
+			case <-time.After(5 * time.Millisecond):
+				waited = len(waiting(t, conn, "pg_advisory_xact_lock")) > 0
+			}
 		}
 		if commitErr := commit(); commitErr != nil {
 			t.Errorf("commit: %v", commitErr)
