@@ -179,7 +179,7 @@ func TestOpenAIResponseStream(t *testing.T) {
 func TestOpenAIResponseRetry(t *testing.T) {
 	w := openAIWorld(t)
 	slow := responding("@slow:1s hello")
-	w.hangUpAt(openai.PathResponses, w.test, slow, 300*time.Millisecond)
+	w.hangUp(openai.PathResponses, w.test, slow)
 	again := w.respond(w.test, slow, openai.HeaderRetryCount, "1")
 	responseIn(t, again)
 	if diff := cmp.Diff([]string{again.Header.Get(openai.HeaderTaskID)}, w.ids(w.test)); diff != "" || again.Header.Get(api.HeaderIdempotentReplay) != "true" {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -236,24 +235,25 @@ func (w *world) ids(key string) (ids []string) {
 	return ids
 }
 
-// hangUp sends a completion and leaves before its answer.
-func (w *world) hangUp(key, body string, after time.Duration) {
+// hangUp sends the key's first request and leaves once its task is there, before the answer.
+func (w *world) hangUp(path, key, body string) {
 	w.t.Helper()
-	w.hangUpAt(openai.PathChat, key, body, after)
-}
-
-func (w *world) hangUpAt(path, key, body string, after time.Duration) {
-	w.t.Helper()
-	ctx, stop := context.WithTimeout(w.t.Context(), after)
-	defer stop()
+	ctx, leave := context.WithCancel(w.t.Context())
+	defer leave()
 	req := fixture.Must(http.NewRequestWithContext(ctx, http.MethodPost, w.base+path, strings.NewReader(body)))(w.t)
 	req.Header.Set("Authorization", "Bearer "+key)
 	req.Header.Set("Content-Type", "application/json")
-	resp, err := w.client.Do(req)
-	if err == nil {
-		_ = resp.Body.Close()
-	}
-	if !errors.Is(err, context.DeadlineExceeded) {
+	left := make(chan error, 1)
+	go func() {
+		resp, err := w.client.Do(req)
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		left <- err
+	}()
+	w.until("the task is there", func() bool { return len(w.ids(key)) > 0 })
+	leave()
+	if err := <-left; !errors.Is(err, context.Canceled) {
 		w.t.Errorf("hung up: %v", err)
 	}
 }
@@ -263,7 +263,7 @@ func (w *world) hangUpAt(path, key, body string, after time.Duration) {
 func TestOpenAIRetry(t *testing.T) {
 	w := openAIWorld(t)
 	slow := completion("@slow:1s hello")
-	w.hangUp(w.test, slow, 300*time.Millisecond)
+	w.hangUp(openai.PathChat, w.test, slow)
 	again := w.complete(w.test, slow, openai.HeaderRetryCount, "1")
 	a := completionOf(t, again)
 	if diff := cmp.Diff([]string{a.ID}, w.ids(w.test)); diff != "" || again.Header.Get(api.HeaderIdempotentReplay) != "true" {
@@ -284,7 +284,7 @@ func TestOpenAIRetry(t *testing.T) {
 func TestOpenAIRetryOfAStream(t *testing.T) {
 	w := openAIWorld(t)
 	slow := completion("@slow:1s say hello", `"stream":true`)
-	w.hangUp(w.test, slow, 300*time.Millisecond)
+	w.hangUp(openai.PathChat, w.test, slow)
 	again := w.complete(w.test, slow, openai.HeaderRetryCount, "1")
 	if all := chunks(t, again); all[len(all)-1] != "[DONE]" || !strings.Contains(strings.Join(all, ""), "hello") {
 		t.Errorf("the retry's stream is %q", all)

@@ -165,19 +165,10 @@ func TestSlowReader(t *testing.T) {
 	started := make([]byte, 2<<10)
 	_ = fixture.Must(io.ReadFull(conn, started))(t)
 	id := string(regexp.MustCompile(`task_[0-9a-z]{26}`).Find(started))
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if got := fixture.Must(w.Operator.Task(t.Context(), id))(t); got.State == task.Succeeded {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the task doesn't end while its stream isn't read")
-		}
-	}
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(w.log.String(), id); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the stream isn't given up")
-		}
-	}
+	w.until("the task ends while its stream isn't read", func() bool {
+		return fixture.Must(w.Operator.Task(t.Context(), id))(t).State == task.Succeeded
+	})
+	w.until("the stream is given up", func() bool { return strings.Contains(w.log.String(), id) })
 	if got, err := io.ReadAll(conn); bytes.Contains(got, []byte("event: task\ndata: {\"id\":\""+id+`","capability":"text.chat","mode":"live","state":"succeeded"`)) {
 		t.Errorf("%d bytes to their end for a client that didn't take them, %v", len(got), err)
 	}

@@ -310,6 +310,16 @@ func (w *world) end(key, id string) api.Task {
 	return api.Task{}
 }
 
+// until waits for a condition.
+func (w *world) until(what string, ok func() bool) {
+	w.t.Helper()
+	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("not within a minute: %s", what)
+		}
+	}
+}
+
 // otherAccountsKey is a test key of another account.
 func (w *world) otherAccountsKey() string {
 	return w.key(api.KeyCreate{Mode: task.Test, Account: "other"})
