@@ -100,6 +100,12 @@ func TestHTTPBroken(t *testing.T) {
 			panic(http.ErrAbortHandler)
 		},
 		"never": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"too late": func(w http.ResponseWriter, r *http.Request) { // the request ends all the same
+			<-r.Context().Done()
+			time.Sleep(100 * time.Millisecond) // its caller has given up
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = w.Write([]byte(`{}`))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := generate(t, overHTTP(t, newFake(t), broken, true))

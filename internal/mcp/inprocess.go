@@ -48,6 +48,7 @@ func (t *inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	case <-out.begun:
 	case <-ctx.Done():
 		cancel()
+		_ = out.read.Close() // or an answer that comes too late would wait for its reader for ever
 		return nil, ctx.Err()
 	}
 	if out.status == 0 {
