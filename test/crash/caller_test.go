@@ -76,6 +76,13 @@ func (b *observer) add(rng *rand.Rand) *record {
 	return r
 }
 
+// begun returns how many tasks there are.
+func (b *observer) begun() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.records)
+}
+
 // call makes one task after the other until ctx ends. Some tasks are left before they end.
 func (b *observer) call(ctx context.Context, rng *rand.Rand) {
 	for ctx.Err() == nil {
