@@ -25,6 +25,8 @@ type observer struct {
 	seed   uint64
 	keys   map[task.Mode]string // API keys
 
+	pictures bool // all tasks are
+
 	// undone is set while a restore may undo events: callers and suppliers go on, and no event is recorded.
 	undone atomic.Bool
 
@@ -66,7 +68,7 @@ func (b *observer) add(rng *rand.Rand) *record {
 	defer b.mu.Unlock()
 	key := fmt.Sprintf("crash-%x-%d", b.seed, len(b.records))
 	r := b.newRecord(task.Live, key, fmt.Sprintf(`{"capability":"text.chat","input":{"prompt":%q}}`, key))
-	if rng.IntN(4) == 0 {
+	if rng.IntN(4) == 0 || b.pictures {
 		class := []string{"", "", " @class:findable", " @class:neither"}[rng.IntN(4)]
 		r = b.newRecord(task.Test, key, fmt.Sprintf(`{"capability":"image.generate","input":{"prompt":%q}}`, key+class))
 	} else {
