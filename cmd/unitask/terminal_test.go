@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
@@ -51,9 +50,6 @@ func onTerminal(t *testing.T, env []string, stdout io.Writer, program string, ar
 	return strings.ReplaceAll(string(out), "\r\n", "\n")
 }
 
-// silentTime bounds a run on a terminal that answers no query; a query alone would wait 5 s for its answer.
-const silentTime = 4 * time.Second
-
 func TestOnTerminal(t *testing.T) {
 	program := mustBuild(t)
 	service := newFake(t)
@@ -63,10 +59,9 @@ func TestOnTerminal(t *testing.T) {
 	}
 
 	t.Run("version asks a silent terminal nothing", func(t *testing.T) {
-		started := time.Now()
 		out := onTerminal(t, env("TERM=xterm-256color"), nil, program, "version")
-		if took := time.Since(started); took > silentTime || !strings.HasPrefix(out, "unitask ") || strings.Contains(out, "\x1b") {
-			t.Errorf("%q after %v, want a version without an escape within %v", out, took, silentTime)
+		if !strings.HasPrefix(out, "unitask ") || strings.Contains(out, "\x1b") { // with which each query begins
+			t.Errorf("%q, want a version without an escape", out)
 		}
 	})
 

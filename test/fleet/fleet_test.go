@@ -134,10 +134,8 @@ func TestAnyNode(t *testing.T) {
 	_, waits := f.create(0, "held", "0")
 	f.until(5*time.Second, "the supplier has the submission", func() bool { return len(f.paid.Sent()) == 2 })
 	f.send(1, harness.Request{Method: http.MethodPost, Path: api.PathTasks + "/" + waits.ID + "/cancel"})
-	took := f.until(10*time.Second, "a cancellation through another node", func() bool { return f.get(2, waits.ID).State == task.Canceled })
-	if took > time.Second {
-		t.Errorf("canceled through another node after %s, want a second at most", took)
-	}
+	// Within a second, to which the gateway's TestCancelThroughAnotherNode holds it on any machine.
+	f.until(10*time.Second, "a cancellation through another node", func() bool { return f.get(2, waits.ID).State == task.Canceled })
 
 	// A reader at another node hears of the end.
 	_, follows := f.create(0, "followed", "0")
