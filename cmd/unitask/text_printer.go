@@ -15,7 +15,8 @@ type textPrinter struct {
 	begin    func(*textPrinter) // before the first piece: the line of the wait makes room
 	heard    strings.Builder
 	printed  strings.Builder
-	reworded bool // heard differs from the text that a pipe has
+	wrap     wordWrap // of a terminal's lines
+	reworded bool     // heard differs from the text that a pipe has
 	err      error
 }
 
@@ -33,9 +34,15 @@ func (s *textPrinter) say(piece string) {
 func (s *textPrinter) again() {
 	s.heard.Reset()
 	if s.t.outTTY {
-		s.end()
-		s.printed.Reset()
+		s.anew()
 	}
+}
+
+// anew ends the line, below which the text begins again.
+func (s *textPrinter) anew() {
+	s.end()
+	s.printed.Reset()
+	s.wrap = wordWrap{}
 }
 
 // rest prints the missing part of the whole, and ends the line. If the printed text differs, a terminal gets the
@@ -59,8 +66,7 @@ func (s *textPrinter) catchUp(whole string) {
 		s.reworded = true
 		return
 	case !ok:
-		s.end()
-		s.printed.Reset()
+		s.anew()
 		rest = whole
 	}
 	s.printed.WriteString(rest)
@@ -76,6 +82,10 @@ func (s *textPrinter) end() {
 }
 
 func (s *textPrinter) print(text string) {
+	if s.t.outTTY {
+		s.wrap.width = s.t.width()
+		text = s.wrap.take(text)
+	}
 	if s.err == nil {
 		_, s.err = io.WriteString(s.t.out, text)
 	}

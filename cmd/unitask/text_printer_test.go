@@ -94,7 +94,7 @@ func TestSpokenAgain(t *testing.T) {
 		for _, screen := range []bool{true, false} {
 			t.Run(name, func(t *testing.T) {
 				var out strings.Builder
-				s := &textPrinter{t: &terminal{out: &out, outTTY: screen}, begin: func(*textPrinter) {}}
+				s := &textPrinter{t: &terminal{out: &out, outTTY: screen, width: func() int { return 80 }}, begin: func(*textPrinter) {}}
 				for _, piece := range tt.first {
 					s.say(piece)
 				}
