@@ -70,7 +70,6 @@ func (s *chatSession) await(ctx context.Context) error {
 	thoughts := &thoughtPrinter{t: s.t}
 	said := &textPrinter{t: s.t, begin: func(said *textPrinter) {
 		p.hush(func() { thoughts.end(); said.again() })
-		stop()
 	}}
 	thoughts.begin = func() { said.begin(said) }
 	err := s.Wait(ctx, talk.Listener{

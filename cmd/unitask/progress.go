@@ -34,6 +34,7 @@ type progress struct {
 	trouble string
 	pauses  int    // since something went on
 	broken  func() // ends the printed part of a result that comes anew; nil before the result begins
+	hidden  bool   // the result is being printed
 	resumed bool   // a copy, which was cut off; set before its work
 }
 
@@ -82,6 +83,9 @@ func (p *progress) retry(r client.Retry) {
 	if noted {
 		p.t.note("%s", p.trouble)
 	}
+	if p.hidden {
+		p.hidden, p.trouble = false, ""
+	}
 }
 
 // sayRetry says why a request is sent again, when, and which of how many tries that is.
@@ -129,11 +133,13 @@ func (p *progress) work(phase store.Phase, tasks int64) {
 	}
 }
 
-// hush ends the notes of states, because the result begins. broken is called before it comes anew.
+// hush ends the notes of states and clears the line, because the result goes on. broken is called before it comes anew:
+// until then the line is back.
 func (p *progress) hush(broken func()) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.broken = broken
+	p.broken, p.hidden = broken, true
+	p.mu.Unlock()
+	p.t.above(func() {})
 }
 
 // stop clears the line. Later output on stderr starts at its beginning.
@@ -152,16 +158,22 @@ func (p *progress) draw() {
 			return
 		case <-tick.C:
 			p.t.screen.Lock()
-			_, _ = fmt.Fprint(p.t.err, "\r"+shown.Styled(p.line(frames[frame%len(frames)]))+"\x1b[K")
-			p.t.drawn = true
+			if line := p.line(frames[frame%len(frames)]); line != "" {
+				_, _ = fmt.Fprint(p.t.err, "\r"+shown.Styled(line)+"\x1b[K")
+				p.t.drawn = true
+			}
 			p.t.screen.Unlock()
 		}
 	}
 }
 
+// line is "" while there is none.
 func (p *progress) line(frame string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.hidden {
+		return ""
+	}
 	s := p.t.errStyle
 	parts := []string{s.busy.Render(frame), p.label}
 	if p.state != "" {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"unitask/internal/client"
 	"unitask/internal/store"
@@ -44,5 +45,42 @@ func TestPausesOfASending(t *testing.T) {
 	}
 	if want := "sending 2 B\nlost; trying again\nlost; trying again\n"; notes.String() != want {
 		t.Errorf("%q, want %q", notes.String(), want)
+	}
+}
+
+// TestLineOfABreak: on a terminal the line of the wait makes room for a result, and is there from a break of it until it
+// comes again.
+func TestLineOfABreak(t *testing.T) {
+	var screen strings.Builder
+	term := &terminal{err: &screen, errTTY: true, width: func() int { return 80 }}
+	p := startProgress(term, "text.chat")
+	defer p.stop()
+	drawn := func() bool {
+		time.Sleep(3 * frameTime)
+		term.screen.Lock()
+		defer term.screen.Unlock()
+		return term.drawn
+	}
+	broken := 0
+	text := func() { p.hush(func() { broken++ }) }
+	lost := client.Retry{Err: errors.New("lost")}
+	for _, step := range []struct {
+		name string
+		do   func()
+		want bool
+	}{
+		{"before the text", func() {}, true},
+		{"beside the text", text, false},
+		{"after one unanswered read", func() { p.retry(lost) }, false},
+		{"after a second one", func() { p.retry(lost) }, true},
+		{"beside the text that comes again", text, false},
+		{"after a request that broke", func() { p.retry(client.Retry{Err: lost.Err, Try: 2, Tries: 6}) }, true},
+	} {
+		if step.do(); drawn() != step.want {
+			t.Errorf("the line is there %s: %t", step.name, !step.want)
+		}
+	}
+	if broken != 2 || strings.Count(screen.String(), "\nlost; trying again")+strings.Count(screen.String(), "Klost; trying again") != 2 {
+		t.Errorf("%d breaks, %q", broken, screen.String())
 	}
 }

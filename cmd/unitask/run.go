@@ -162,7 +162,7 @@ func runRun(ctx context.Context, t *terminal, o *runOptions) error {
 	if o.noWait {
 		return s.Settle(o.submit(ctx, t, s))
 	}
-	said := o.listen(t, entry, req, func(said *textPrinter) { p.hush(said.again); stop() })
+	said := o.listen(t, entry, req, func(said *textPrinter) { p.hush(said.again) })
 	done, err := o.finish(ctx, s, entry.Mode, said)
 	stop()
 	if err != nil && o.asJSON {
