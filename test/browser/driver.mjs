@@ -83,8 +83,11 @@ export async function browse(work) {
     try {
       await work(page, context);
     } catch (error) {
-      const shown = await page.locator("main").innerText({ timeout: 1000 }).catch(() => "");
-      console.error(`${error.message}\nat ${page.url()}, which shows:\n${shown.replace(/svc_(live|test)_\w+/g, "svc_…")}\ncomplaints: ${complaints.join("\n")}`);
+      console.error(`${error.message}\ncomplaints: ${complaints.join("\n")}`);
+      for (const one of context.pages()) {
+        const shown = await one.locator("main").innerText({ timeout: 1000 }).catch(() => "");
+        console.error(`at ${one.url()}, which shows:\n${shown.replace(/svc_(live|test)_\w+/g, "svc_…")}`);
+      }
       throw error;
     }
     equal(complaints, [], "complaints of pages");

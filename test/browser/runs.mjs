@@ -1,7 +1,7 @@
 // What the trial remembers of a person's runs: the list after a reload, running again, changing, and going on with what was
 // begun; and tiers side by side.
 import { assert, browse, equal, fits, idle, judge, step, told, until } from "./driver.mjs";
-import { cut, cutAbreast, elsewhere, offline, resent, waiting } from "./runs_lost.mjs";
+import { cut, cutAbreast, elsewhere, offline, resent, slowly, waiting } from "./runs_lost.mjs";
 import { address, fill, keys, list, row, runs, tasks } from "./runs_page.mjs";
 
 // listed waits until the list shows these runs, by their words.
@@ -281,6 +281,7 @@ await browse(async (first, context) => {
   await step("an answer that is lost", () => cut(page, "say once", true));
   await step("a request that is lost", () => cut(page, "say once only", false));
   await step("a request that another tab takes up", () => elsewhere(page, context, "say it elsewhere"));
+  await step("a page that is read again slowly", () => slowly(page, "say it slowly"));
   await step("a service that is away", () => offline(page));
   await step("tiers side by side", () => compared(page));
   await step("answers that are lost side by side", () => cutAbreast(page, "say two", ["text.chat", "text.chat.large"]));

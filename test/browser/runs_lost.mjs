@@ -44,6 +44,41 @@ export async function elsewhere(page, context, prompt) {
   equal(await page.locator("#result .pill").count(), 0, "results in another visit, once the end was seen");
 }
 
+// slowly reads the page again while a request is on its way, and lets the old page see its end before the new one comes.
+export async function slowly(page, prompt) {
+  const before = (await tasks(page)).length;
+  await page.goto(address("text.chat"));
+  await fill(page, prompt);
+  let [leaving, told] = [];
+  const left = new Promise((done) => { leaving = done; });
+  const seen = new Promise((done) => { told = done; });
+  await page.exposeFunction("tellEnd", told); // the driver itself asks nothing of a page that is being left
+  await page.evaluate(() => new MutationObserver(() => {
+    if (document.querySelector("#result .pill.succeeded")) window.tellEnd();
+  }).observe(document.getElementById("result"), { childList: true }));
+  await page.route("**/tasks", async (route) => {
+    await left;
+    await route.continue();
+  });
+  await page.route("**/console/trial?*", async (route) => {
+    leaving();
+    await seen;
+    await route.continue();
+  });
+  await Promise.all([page.waitForRequest("**/tasks"), page.locator("[data-run]").click()]);
+  await page.reload();
+  await page.unrouteAll();
+  await page.locator("#result .pill.succeeded").waitFor();
+  await row(page, prompt).locator(".pill.succeeded").waitFor();
+  equal((await tasks(page)).length, before + 1, "tasks of a page that was read again slowly");
+  await page.goto("/console/");
+  await page.goto(address("text.chat"));
+  await idle(page);
+  await page.reload();
+  await idle(page);
+  equal(await page.locator("#result .pill").count(), 0, "results in another visit, read again");
+}
+
 // offline sends a request again by hand, after a reload that found no service.
 export async function offline(page) {
   const before = (await tasks(page)).length;

@@ -22,7 +22,7 @@ export function startRuns() {
   runs.addEventListener("end", ({ detail }) => release(detail));
   setInterval(() => { if (!document.hidden) look(); }, pollEvery);
   render();
-  const before = recall(spots.here) ?? [];
+  const before = left();
   busily(() => goOn(before)).then(() => adopt(before));
 }
 
@@ -32,6 +32,7 @@ const render = async () => showList(await all(), { kept: await kept(), here });
 export function hold(shown) {
   here = new Set(shown.map(({ key }) => key));
   remember(spots.here, [...here]);
+  remember(spots.ended, false);
   const fragment = new URLSearchParams(location.hash.slice(1));
   const tasks = shown.map(({ task }) => task).filter(Boolean);
   if (tasks.length > 0) {
@@ -43,17 +44,26 @@ export function hold(shown) {
   render();
 }
 
-// release lets this tab go on with runs no longer once it has seen the end of all that it shows: the address still names them.
+// release keeps that this tab has seen the end of all that it shows.
 function release({ run, runs: shown }) {
   run.ended = true;
-  if (shown.every(({ ended }) => ended)) remember(spots.here, []);
+  if (shown.every(({ ended }) => ended)) remember(spots.ended, true);
+}
+
+// left returns the keys of the runs that the page before left in this tab: those that go on; of this page, read again, all,
+// for it may have seen their end while it was being replaced, when it could change its address no more.
+function left() {
+  const again = performance.getEntriesByType("navigation")[0]?.type === "reload";
+  const keys = (again || !recall(spots.ended)) && recall(spots.here);
+  remember(spots.here, keys || []);
+  return keys || [];
 }
 
 const named = () => new URLSearchParams(location.hash.slice(1)).get("task")?.split(".").filter((id) => /^\w+$/.test(id)) ?? [];
 
 // The session's storage is this tab's, and lasts as long.
 
-const spots = { here: "unitask-runs-here", next: "unitask-runs-next" };
+const spots = { here: "unitask-runs-here", ended: "unitask-runs-ended", next: "unitask-runs-next" };
 
 function remember(spot, value) {
   try {
