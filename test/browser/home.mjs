@@ -1,5 +1,5 @@
 // An operator's home: the figures of all accounts, what needs attention, and the charts' values by pointer and keys.
-import { assert, browse, equal, judge, look, step, tabTo, told } from "./driver.mjs";
+import { assert, browse, equal, judge, look, step, tabTo, told, until } from "./driver.mjs";
 
 async function create(page, mode, body, state) {
   const made = await page.evaluate(async ([mode, body]) => {
@@ -32,7 +32,7 @@ await browse(async (page) => {
       await create(page, "test", { capability, input: { texts: ["a heron"] } }, "succeeded");
     }
     await page.locator(".concerns").getByText("gone is left alone").waitFor();
-    equal(await figure(page, "Tasks ended"), "7", "tasks");
+    await until("7 tasks that ended", async () => (await figure(page, "Tasks ended")) === "7");
     equal(await figure(page, "Error rate"), "0 %", "the error rate");
     await page.getByText("By the hour this node has counted since").waitFor();
   });

@@ -1,5 +1,5 @@
 // Kept requests: turned on by a form, seen in the list and on a task's page, as texts and as JSON, and turned off.
-import { assert, browse, equal, fits, judge, step, tabTo, told } from "./driver.mjs";
+import { assert, browse, equal, fits, judge, step, tabTo, told, until } from "./driver.mjs";
 
 const views = [["light", 1280], ["dark", 1280], ["light", 390]];
 
@@ -38,7 +38,11 @@ await browse(async (page) => {
   await step("it is turned on by the keyboard", async () => {
     const choice = page.getByLabel("Requests of new tasks are kept");
     await tabTo(page, choice, "the choice");
-    await page.keyboard.type("For a week");
+    await until("a week", async () => {
+      if ((await choice.inputValue()) === "7") return true;
+      await page.keyboard.press("ArrowDown");
+      return false;
+    });
     await tabTo(page, page.getByRole("button", { name: "Save" }), "the button");
     await page.keyboard.press("Enter");
     await page.getByText("It holds for new tasks").waitFor();

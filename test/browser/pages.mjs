@@ -156,8 +156,8 @@ async function session(page, context) {
   const [first, second] = [await link(page, "Bob Byron"), await link(page, "Cleo Byron")];
   await page.goto("/console/trial?capability=text.chat&mode=test");
   await page.getByRole("textbox", { name: "Prompt" }).fill("Who kept the form?");
-  await context.clearCookies();
   page.refusals(401);
+  await context.clearCookies();
   await page.locator("[data-run]").click();
   const problem = page.locator("[data-problem]");
   await problem.filter({ hasText: "Your session has ended." }).waitFor();

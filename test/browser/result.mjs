@@ -184,6 +184,7 @@ async function grows(page) {
   equal([long.texts, long.length], [1, 25 + 84_890], "texts of thoughts, and characters");
   await page.evaluate(() => window.answer());
   await page.locator("#result .prose hr").waitFor();
+  await thoughts.locator("summary").filter({ hasText: "The model's thoughts" }).waitFor();
   equal(await thoughts.evaluate((box) => [box.open, box.firstElementChild.textContent]), [false, "The model's thoughts"], "thoughts before an answer");
   equal(await readThoughts(page), [true, true, "The model's thoughts"], "thoughts that are read while an answer begins: open, with the focus");
   await page.locator("#result .prose").getByText("The end.").waitFor();

@@ -190,6 +190,7 @@ async function live(page) {
   })));
   assert(Math.abs(Number(/\$([\d.]+?)\.$/.exec(await sum.innerText())[1]) - most[0] - most[1]) < 1e-9, `the sum of ${most}: ${await sum.innerText()}`);
   await page.getByRole("checkbox", { name: /large model/ }).uncheck();
+  await page.locator("[data-price]").filter({ hasText: "$" }).waitFor();
   equal([await page.locator("[data-price]").isVisible(), await sum.isVisible()], [true, false], "the price of one, and that of all");
   await runs(page, "one live run");
   const ask = row(page, "one live run").getByRole("button", { name: "Run again" });

@@ -63,7 +63,7 @@ async function told(page, receiver, create) {
   await create(page, { capability: "text.embed", input: { texts: ["a heron"] } });
   await page.reload();
   const delivery = page.locator(".attempt").first();
-  await delivery.locator(".pill.delivered").first().waitFor({ timeout: 30_000 });
+  await delivery.locator(".pill.delivered").first().waitFor();
   await delivery.locator("summary").click();
   receiver.status = 500;
   await page.getByLabel("The old one signs too for").selectOption("week");
