@@ -130,6 +130,19 @@ async function followed(page, context) {
     await other.goto(address("text.chat"));
     return other.locator("#result .pill.running").waitFor({ timeout: 30_000 }).then(() => true, () => false);
   });
+  let release;
+  const typed = new Promise((done) => { release = done; });
+  await other.route("**/console/trial/show", async (route) => {
+    await typed;
+    await route.continue();
+  });
+  await other.reload();
+  const prompt = other.getByRole("textbox", { name: "Prompt" }).first();
+  await prompt.fill("own words meanwhile");
+  release();
+  await other.locator("#result .pill.running").waitFor();
+  equal(await prompt.inputValue(), "own words meanwhile", "words that were typed before a run was shown again");
+  await other.unrouteAll();
   await other.locator("#result").getByRole("button", { name: "Cancel" }).click();
   await other.locator("#result .pill.canceled").waitFor();
   await row(other, "wait @stuck").locator(".pill.canceled").waitFor();

@@ -4,7 +4,7 @@
 import { all, bodyOf, changes, clear, gone, isLost, kept, moved } from "./runs_kept.js";
 import { ask, price, showList, startList } from "./runs_list.js";
 import { choosePeers } from "./trial_compare.js";
-import { fillForm, form } from "./trial_form.js";
+import { fillForm, form, isTouched } from "./trial_form.js";
 import { clear as unsay, say } from "./trial_refusal.js";
 import { reset } from "./trial_result.js";
 import { busily, go, goBack, goBackAbreast, runs, showOnly } from "./trial_run.js";
@@ -143,9 +143,9 @@ function tweak(run) {
 }
 
 // fill makes the form say a run's request, and takes back what was said of another.
-async function fill(run) {
+async function fill(run, { unless } = {}) {
   unsay();
-  return run.request && isOfPage(run) ? fillForm(run.request, { stay: true }) : {};
+  return run.request && isOfPage(run) ? fillForm(run.request, { stay: true, unless }) : {};
 }
 
 // kin returns what goes on with a run that is kept. Its body is known where no file is missing.
@@ -207,12 +207,12 @@ async function adopt(before) {
   if (run && isIdle() && (await isFree(run, patience)) && isIdle()) await busily(() => show([run]));
 }
 
-// isIdle reports whether nothing is shown here, and the address fills no form.
-const isIdle = () => here.size === 0 && !location.hash.startsWith("#request=");
+// isIdle reports whether nothing is shown here, and the form is as the page brought it.
+const isIdle = () => here.size === 0 && !isTouched() && !location.hash.startsWith("#request=");
 
-// show shows runs that have tasks, in the form that they came from.
+// show shows runs that have tasks, in the form that they came from, unless somebody fills it in already.
 async function show(runs) {
-  await fill(runs.find(isOfPage) ?? runs[0]);
+  await fill(runs.find(isOfPage) ?? runs[0], { unless: isTouched });
   choosePeers(runs.slice(1).map(({ capability }) => capability));
   return runs.length > 1 ? goBackAbreast(runs.map(kin)) : back(runs[0]);
 }

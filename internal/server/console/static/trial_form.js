@@ -24,10 +24,18 @@ const person = "input.authorization.person"; // the word about people in media
 
 let zones = [];
 let fills = 0;
+let touched = false;
+
+// isTouched reports whether somebody has begun to fill in the form.
+export const isTouched = () => touched;
 
 // startForm gives the form what a page without scripts hasn't.
 export function startForm() {
-  zones = dropZones(form, changed);
+  form.addEventListener("input", () => { touched = true; });
+  zones = dropZones(form, () => {
+    touched = true;
+    changed();
+  });
   document.querySelectorAll("[data-ways]").forEach((ways) => {
     give(ways);
     ways.addEventListener("change", () => give(ways));
@@ -63,9 +71,10 @@ export const fileBytes = () => zones.filter((zone) => !zone.disabled).reduce((su
 
 // fillForm makes the form say a request: an object, or JSON, whose numbers stay as they are written then. Files stand in
 // it by their names. It runs nothing. The answer has the problem that the service sees, as its errors have it; or the
-// names of missing files. A request of another capability opens its own form, or with stay is named in the answer.
+// names of missing files. A request of another capability opens its own form, or with stay is named in the answer. The form
+// stays as it is where unless says so once the answer is there.
 // The word about people isn't taken from somebody else's request.
-export async function fillForm(request, { stay, foreign } = {}) {
+export async function fillForm(request, { stay, foreign, unless } = {}) {
   const mine = ++fills;
   const text = typeof request === "string" ? request : JSON.stringify(request);
   const data = new FormData();
@@ -80,7 +89,7 @@ export async function fillForm(request, { stay, foreign } = {}) {
     if (!stay) location.assign(elsewhere.address);
     return { elsewhere };
   }
-  if (mine !== fills) return { overtaken: true };
+  if (mine !== fills || unless?.()) return { overtaken: true };
   if (foreign) delete body.texts[person];
   put(body);
   changed();
