@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"unitask/internal/client"
@@ -50,11 +51,12 @@ func TestPausesOfASending(t *testing.T) {
 
 // TestLineOfABreak: on a terminal the line of the wait makes room for a result, and is there from a break of it until it
 // comes again.
-func TestLineOfABreak(t *testing.T) {
+func TestLineOfABreak(t *testing.T) { synctest.Test(t, testLineOfABreak) }
+
+func testLineOfABreak(t *testing.T) {
 	var screen strings.Builder
 	term := &terminal{err: &screen, errTTY: true, width: func() int { return 80 }}
 	p := startProgress(term, "text.chat")
-	defer p.stop()
 	drawn := func() bool {
 		time.Sleep(3 * frameTime)
 		term.screen.Lock()
@@ -80,6 +82,7 @@ func TestLineOfABreak(t *testing.T) {
 			t.Errorf("the line is there %s: %t", step.name, !step.want)
 		}
 	}
+	p.stop() // no line is drawn any more
 	if broken != 2 || strings.Count(screen.String(), "\nlost; trying again")+strings.Count(screen.String(), "Klost; trying again") != 2 {
 		t.Errorf("%d breaks, %q", broken, screen.String())
 	}
