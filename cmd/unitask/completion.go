@@ -89,31 +89,47 @@ func completions(all []api.Capability, args []string, toComplete string) ([]cobr
 	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// completeTask is completeTasks for a command that takes one task.
+// completeTask completes the id of one of the account's tasks in some states, newest first; before them the word for
+// the newest of all, if it is in one of these.
 func completeTask(t *terminal, flags *clientFlags, states ...task.State) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return completeTasks(t, flags, states...)(cmd, args, toComplete)
+		all := newestTasks(cmd, t, flags)
+		found := taskCompletions(all, nil, states)
+		if len(all) > 0 && slices.Contains(states, all[0].State) {
+			found = slices.Insert(found, 0, cobra.CompletionWithDesc(latest, "the newest task"))
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
 }
 
 // completeTasks completes the ids of the account's tasks in some states, newest first, but for those that are given.
 func completeTasks(t *terminal, flags *clientFlags, states ...task.State) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		var found []cobra.Completion
-		ask(cmd, t, flags, func(ctx context.Context, c *client.Client) error {
-			page, err := c.List(ctx, client.ListOptions{Limit: completed})
-			for _, one := range page.Data {
-				if slices.Contains(states, one.State) && !slices.Contains(args, one.ID) {
-					found = append(found, cobra.CompletionWithDesc(one.ID, one.Capability+", "+string(one.State)))
-				}
-			}
-			return err
-		})
+		found := taskCompletions(newestTasks(cmd, t, flags), args, states)
 		return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
+}
+
+// newestTasks returns those that are offered, if the service answers in time.
+func newestTasks(cmd *cobra.Command, t *terminal, flags *clientFlags) []api.Task {
+	var page api.TaskList
+	ask(cmd, t, flags, func(ctx context.Context, c *client.Client) (err error) {
+		page, err = c.List(ctx, client.ListOptions{Limit: completed})
+		return err
+	})
+	return page.Data
+}
+
+func taskCompletions(all []api.Task, given []string, states []task.State) (found []cobra.Completion) {
+	for _, one := range all {
+		if slices.Contains(states, one.State) && !slices.Contains(given, one.ID) {
+			found = append(found, cobra.CompletionWithDesc(one.ID, one.Capability+", "+string(one.State)))
+		}
+	}
+	return found
 }
 
 // completeEntries completes the journal's entries, newest first, except the given ones; it sends no request. Of those
