@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,8 +11,11 @@ import (
 
 const tabStop = 8 // columns
 
+// listItem matches how a line begins, with the mark of a list's item if it has one.
+var listItem = regexp.MustCompile(`^ *(?:(?:[-*+•]|[0-9]{1,3}[.)]) +)?`)
+
 // wordWrap breaks the lines of a text between words while it comes, and holds only the word back that is being written.
-// Blocks of code and lines of tables stay as they are, for they are copied.
+// A line goes on below the first word of its own, so that the marks of a list stand apart. Blocks of code and lines of tables stay as they are, for they are copied.
 type wordWrap struct {
 	width    int             // of the terminal, in columns
 	column   int             // that the next character is written to
@@ -79,10 +83,19 @@ func (w *wordWrap) place() {
 	}
 	if w.column > 0 && w.after(w.gap+w.word) > w.width {
 		w.out.WriteByte('\n')
-		w.column, w.gap = 0, ""
+		w.column, w.gap = 0, w.indent()
 	}
 	w.write(w.gap + w.word)
 	w.gap, w.word = "", ""
+}
+
+// indent returns the space before the word that a line goes on with; "" if there would be little room left.
+func (w *wordWrap) indent() string {
+	columns := ansi.StringWidth(listItem.FindString(w.line.String()))
+	if columns > w.width/2 || columns+ansi.StringWidth(w.word) > w.width {
+		return ""
+	}
+	return strings.Repeat(" ", columns)
 }
 
 func (w *wordWrap) endLine() {

@@ -10,7 +10,12 @@ func TestWordWrap(t *testing.T) {
 	for name, tt := range map[string]struct{ text, want string }{
 		"words":              {"one two three four\n", "one two\nthree four\n"},
 		"to the edge":        {"12345 7890 12345\n", "12345 7890\n12345\n"},
-		"own lines":          {"one\n\n  two three four\n", "one\n\n  two\nthree four\n"},
+		"own lines":          {"one\n\n  two three four\n", "one\n\n  two\n  three\n  four\n"},
+		"a list":             {"- one two three\n* four five\n  - six seven\n", "- one two\n  three\n* four\n  five\n  - six\n    seven\n"},
+		"a numbered list":    {"9. one two\n10) one two\n1999. is a year\n", "9. one two\n10) one\n    two\n1999. is a\nyear\n"},
+		"no list":            {"**one** two\n-5 is cold now\n- - is a dash\n", "**one**\ntwo\n-5 is cold\nnow\n- - is a\n  dash\n"},
+		"a deep list":        {"      - one two\n", "      -\none two\n"},
+		"a long word in it":  {"- one 123456789 two\n", "- one\n123456789\n  two\n"},
 		"space at the end":   {"123456789   \n1234567   \n", "123456789\n1234567   \n"},
 		"tabs":               {"a\tb cd\n", "a\tb\ncd\n"},
 		"a long word":        {"see 123456789012345 and on\n", "see 123456789012345\nand on\n"},
