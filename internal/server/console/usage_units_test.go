@@ -14,7 +14,7 @@ import (
 	"unitask/test/fixture"
 )
 
-// TestRarerUnits: the page of usage tells of pages, searches and requests that there were, one in the singular.
+// TestRarerUnits: the page of usage tells of seconds, pages, searches and requests that there were, one in the singular.
 func TestRarerUnits(t *testing.T) {
 	w := newWorld(t)
 	b := w.member("acme", "member")
@@ -24,13 +24,14 @@ func TestRarerUnits(t *testing.T) {
 		want string
 	}{
 		{task.Usage{Images: 1}, ``},
+		{task.Usage{Milliseconds: 2000}, `<dt>Images</dt><dd>1</dd><dd class="note">and 2 s of video and sound</dd></div>`},
 		{task.Usage{Searches: 1}, `<dt>Searches</dt><dd>1</dd></div>`},
 		{task.Usage{Requests: 1}, `<dt>Searches</dt><dd>1</dd><dd class="note">and 1 request priced as such</dd></div>`},
 		{task.Usage{Pages: 1200, Searches: 1}, `<dt>Pages</dt><dd>1,200</dd><dd class="note">and 2 searches, 1 request priced as such</dd></div>`},
 	} {
 		w.use(owner, step.used)
 		got := b.get("/usage").body
-		if !strings.Contains(got, step.want) || step.want == "" && regexp.MustCompile(`<dt>(Pages|Searches|Requests)`).MatchString(got) {
+		if !strings.Contains(got, step.want) || step.want == "" && regexp.MustCompile(`<dt>(Pages|Searches|Requests)|of video`).MatchString(got) {
 			t.Errorf("%+v: no %s in %s", step.used, step.want, got)
 		}
 	}
