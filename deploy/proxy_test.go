@@ -78,7 +78,7 @@ func newProxy(t *testing.T) *proxy {
 	t.Helper()
 	p := &proxy{T: t, nodes: []*standIn{newStandIn(t), newStandIn(t), newStandIn(t)}}
 	dir := t.TempDir()
-	p.client = &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{
+	p.client = &http.Client{Timeout: time.Minute, Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: certificate(t, dir)}, ForceAttemptHTTP2: true,
 	}}
 	var addresses []string

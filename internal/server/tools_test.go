@@ -254,7 +254,7 @@ func TestToolsUnknownMethod(t *testing.T) {
 // plainTools sends a message that the protocol answers, which the inspector doesn't know, and returns the status.
 func (w *world) plainTools(body, key string, change ...func(*request)) int {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	defer cancel()
 	client := http.Client{Transport: bearing{key}}
 	resp, err := client.Do(toolRequest(body, key, change...).http(ctx, w.base))
@@ -371,7 +371,7 @@ func TestToolsAtShutdown(t *testing.T) {
 		answer <- got
 	}()
 	w.until("the task is there", func() bool { return len(w.ids(w.test)) > 0 })
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := w.Shutdown(ctx); err != nil {
 		t.Error(err)

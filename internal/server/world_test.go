@@ -113,7 +113,7 @@ func newWorld(t testing.TB, o options) *world {
 	fixture.Serve(t, ln, w.API.Serve, w.Shutdown)
 	transport := &http.Transport{DisableCompression: true}
 	t.Cleanup(transport.CloseIdleConnections)
-	w.client = &http.Client{Transport: &inspector{t: t, next: transport}, Timeout: 30 * time.Second}
+	w.client = &http.Client{Transport: &inspector{t: t, next: transport}, Timeout: 2 * time.Minute}
 	w.test, w.live = w.key(api.KeyCreate{Mode: task.Test}), w.key(api.KeyCreate{Mode: task.Live})
 	return w
 }

@@ -263,7 +263,7 @@ func (m *moved) run(from, to string, kill func(notes string) bool) (killed bool,
 // refused opens a half copy for work, which must be refused in words.
 func (m *moved) refused(place string) {
 	m.Helper()
-	ctx, cancel := context.WithTimeout(m.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(m.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, harness.Binary(), "serve", "--listen", harness.FreeAddress(m.T), "--data-dir", place)
 	cmd.Env = m.first.Environ()
