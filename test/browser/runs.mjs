@@ -11,12 +11,16 @@ async function listed(page, want, what) {
   equal(await shown(), want, what);
 }
 
-// keptRuns returns what the browser keeps.
-const keptRuns = (page) => page.evaluate(async () => {
+// keptRuns returns what the browser keeps, after a change of the newest, if any, of which the page is told as by another tab.
+const keptRuns = (page, change) => page.evaluate(async (change) => {
   const { Store } = await import(document.querySelector("script[src*='trial.js']").src.replace(/trial\.js.*/, "runs_store.js"));
   const store = await Store.open(document.querySelector("[data-person]").dataset.person);
+  if (change) {
+    await store.change((await store.all())[0].key, change);
+    new BroadcastChannel("unitask-runs").postMessage("");
+  }
   return (await store.all()).map(({ capability, mode, state, request, cost, task }) => ({ capability, mode, state, request, cost, task }));
-});
+}, change);
 
 const png = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
 
@@ -41,6 +45,30 @@ async function remembered(page) {
   const ids = (await tasks(page)).map(({ id }) => id);
   equal(kept.map(({ task }) => task), ids, "the tasks that are kept");
   equal(kept[1].request.input, { prompt: "say a heron" }, "the request that is kept");
+}
+
+// pressed lets the small picture of a run come between the mouse's down and up on a button of its row.
+async function pressed(page) {
+  const prompt = "A barn owl";
+  await page.goto(address("image.generate"));
+  let release;
+  const pressing = new Promise((done) => { release = done; });
+  await page.route((url) => url.pathname.startsWith("/artifacts/"), async (route) => {
+    if (route.request().resourceType() === "fetch") await pressing;
+    await route.continue();
+  });
+  await runs(page, prompt);
+  await idle(page);
+  await page.getByRole("textbox", { name: "Prompt" }).first().fill("another");
+  const tweak = row(page, prompt).getByRole("button", { name: "Tweak" });
+  await tweak.hover();
+  await page.mouse.down();
+  release();
+  await row(page, prompt).locator("img.thumb").waitFor();
+  equal(await tweak.evaluate((b) => b === document.activeElement), true, "the button that is pressed has the focus");
+  await page.mouse.up();
+  await until("the prompt of the run", async () => (await page.getByRole("textbox", { name: "Prompt" }).first().inputValue()) === prompt);
+  await page.unrouteAll();
 }
 
 const looks = [["light", 1280], ["dark", 390]];
@@ -212,7 +240,9 @@ async function live(page) {
   const yes = page.getByRole("button", { name: "Run live", exact: true });
   await yes.waitFor();
   assert(/At most \$\d+\.\d+\./.test(await row(page, "one live run").innerText()), "no price is told");
-  equal(await yes.evaluate((b) => b === document.activeElement), true, "the answer has the focus");
+  await keptRuns(page, { cost: "0.5" });
+  await row(page, "one live run").filter({ hasText: "$0.50" }).waitFor();
+  equal(await yes.evaluate((b) => b === document.activeElement), true, "the answer has the focus, also once the row has changed");
   await page.getByRole("button", { name: "No", exact: true }).click();
   equal(await ask.evaluate((b) => b === document.activeElement), true, "the focus came back");
   equal((await tasks(page, "live")).length, 1, "live tasks after a no");
@@ -291,6 +321,7 @@ await browse(async (first, context) => {
   await step("they are good to see", () => judged(first, looks.slice(0, 1)));
   await step("run again", () => again(first));
   await step("tweak", () => tweaked(first));
+  await step("a press lasts while its row changes", () => pressed(first));
   const page = await step("a run goes on after a reload, and without its page", () => followed(first, context));
   await step("an answer that is lost", () => cut(page, "say once", true));
   await step("a request that is lost", () => cut(page, "say once only", false));

@@ -4,7 +4,7 @@ const section = document.getElementById("runs");
 const part = (name) => section.querySelector(`[data-${name}]`);
 const some = 8;
 let most = some;
-let rows = []; // what is shown: { run, item, sign }
+let rows = []; // what is shown: { run, sign } and the elements of newRow
 
 // startList prepares the list. render is called when another choice is made, do when something is to be done with a run, and
 // forget when all are to go.
@@ -58,8 +58,9 @@ export function showList(runs, { kept, here, now = new Date() }) {
   const before = new Map(rows.map((row) => [row.run.key, row]));
   rows = of.slice(0, most).map((run) => {
     const sign = JSON.stringify([run, run.pictures.length, here.has(run.key), dayOf(now)]);
-    const old = before.get(run.key);
-    return old?.sign === sign ? old : { run, sign, item: rowOf(run, here.has(run.key), now, old?.item) };
+    const row = before.get(run.key) ?? newRow(run);
+    if (row.sign !== sign) show(row, run, here.has(run.key), now);
+    return Object.assign(row, { run, sign });
   });
   place(part("list"), rows.map(({ item }) => item));
   part("tools").hidden = part("kept").hidden = runs.length === 0;
@@ -87,29 +88,28 @@ const make = (tag, members, ...children) => {
   return one;
 };
 
-function rowOf(run, current, now, old) {
-  const words = run.words || run.capability;
-  const open = make("button", { type: "button", className: "open", id: `run-${run.key}`, textContent: words, title: words });
-  open.dataset.act = "open";
+// newRow makes a row without a run.
+function newRow({ key, words, capability }) {
+  const open = make("button", { type: "button", className: "open", id: `run-${key}`, textContent: words || capability, title: words || capability });
+  const again = make("button", { type: "button", className: "button small" });
+  const tweak = make("button", { type: "button", className: "button small", textContent: "Tweak" });
+  for (const [act, button] of Object.entries({ open, again, tweak })) button.dataset.act = act;
+  for (const button of [again, tweak]) button.setAttribute("aria-describedby", open.id);
+  const item = make("li", {}, make("span"), make("div", { className: "about" }, open, make("div")), make("span"), make("div", { className: "row" }, again, tweak));
+  return { item, open, again, tweak };
+}
+
+// show shows a run in its row. The buttons stay the same, and with them the focus, a press that has begun and a question.
+function show({ item, open, again, tweak }, run, current, now) {
+  const [picture, about, state] = item.children;
+  picture.replaceWith(thumb(run));
+  about.lastElementChild.replaceWith(line(run, now));
+  Object.assign(state, { className: `pill ${run.state ?? "waiting"}`, textContent: run.state ?? "no answer yet" });
   if (current) open.setAttribute("aria-current", "true");
-  const again = make("button", { type: "button", className: "button small", textContent: run.state === null ? "Send again" : "Run again" });
+  else open.removeAttribute("aria-current");
+  again.textContent = run.state === null ? "Send again" : "Run again";
   again.hidden = run.state !== null && (!run.request || run.missing.length > 0);
-  const tweak = make("button", { type: "button", className: "button small", textContent: "Tweak", hidden: !run.request });
-  for (const [act, button] of Object.entries({ again, tweak })) {
-    button.dataset.act = act;
-    button.setAttribute("aria-describedby", open.id);
-  }
-  const content = [
-    thumb(run), make("div", { className: "about" }, open, line(run, now)),
-    make("span", { className: `pill ${run.state ?? "waiting"}`, textContent: run.state ?? "no answer yet" }), make("div", { className: "row" }, again, tweak),
-  ];
-  if (!old) return make("li", {}, ...content);
-  const focused = old.contains(document.activeElement) ? document.activeElement.dataset.act : undefined;
-  const asking = old.lastElementChild.querySelector("[data-act]") ? null : old.lastElementChild; // a question stays
-  if (asking) content[content.length - 1] = asking;
-  old.replaceChildren(...content);
-  if (focused) old.querySelector(`[data-act="${focused}"]`)?.focus();
-  return old;
+  tweak.hidden = !run.request;
 }
 
 const signs = { text: "Aa", image: "▦", video: "▶", audio: "♪" };
