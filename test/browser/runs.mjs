@@ -1,6 +1,6 @@
 // What the trial remembers of a person's runs: the list after a reload, running again, changing, and going on with what was
 // begun; and tiers side by side.
-import { assert, browse, equal, fits, idle, judge, step, told, until } from "./driver.mjs";
+import { assert, browse, equal, fits, idle, judge, step, told, until, within } from "./driver.mjs";
 import { cut, cutAbreast, elsewhere, offline, resent, slowly, waiting } from "./runs_lost.mjs";
 import { address, fill, keys, list, row, runs, tasks } from "./runs_page.mjs";
 
@@ -178,6 +178,27 @@ async function followed(page, context) {
   return other;
 }
 
+// outrun lets another tab's look at a task, which goes on then, take longer than the task.
+async function outrun(page, context) {
+  const prompt = "wait @stuck:running longer";
+  await page.goto(address("text.chat"));
+  await runs(page, prompt, "running");
+  const [task] = await tasks(page);
+  const other = await context.newPage();
+  const looks = new Promise((done) => { other.route(`**/tasks/${task.id}`, done); });
+  await other.goto(address("text.embed"));
+  const look = await within(120, "the other tab's look", looks);
+  await page.locator("#result").getByRole("button", { name: "Cancel" }).click();
+  await row(other, prompt).locator(".pill.canceled").waitFor();
+  await page.evaluate(() => {
+    window.told = new Promise((done) => { new BroadcastChannel("unitask-runs").addEventListener("message", done); });
+  });
+  await look.fulfill({ json: { ...task, state: "queued" } });
+  await within(120, "word of what the other tab saw", page.evaluate(() => window.told.then(() => {})));
+  equal((await keptRuns(page))[0].state, "canceled", "the state that is kept after an older one came");
+  await other.close();
+}
+
 // compared runs one prompt with two capabilities, reads the page again in the middle, and compares two others live.
 async function compared(page) {
   const before = (await tasks(page)).length;
@@ -323,6 +344,7 @@ await browse(async (first, context) => {
   await step("tweak", () => tweaked(first));
   await step("a press lasts while its row changes", () => pressed(first));
   const page = await step("a run goes on after a reload, and without its page", () => followed(first, context));
+  await step("a look that takes longer than its task", () => outrun(page, context));
   await step("an answer that is lost", () => cut(page, "say once", true));
   await step("a request that is lost", () => cut(page, "say once only", false));
   await step("a request that another tab takes up", () => elsewhere(page, context, "say it elsewhere"));

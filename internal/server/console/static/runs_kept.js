@@ -58,7 +58,7 @@ export async function sending(run) {
 export async function moved({ key }, task) {
   const end = task.finished_at ? { ended: Date.parse(task.finished_at), cost: task.usage?.cost?.amount ?? null, code: task.error?.code ?? null } : {};
   await remember(async (store) => {
-    await store.change(key, { task: task.id, state: task.state, ...end });
+    await store.change(key, { task: task.id, state: task.state, updated: Date.parse(task.updated_at), ...end });
     await store.answered(key);
   });
   if (task.finished_at && task.output) await outputPicture(key, task);

@@ -40,12 +40,14 @@ export class Store {
     await over(transaction);
   }
 
-  // change sets members of a run that is kept, and returns it; undefined if it isn't.
+  // change sets members of a run that is kept, and returns it; undefined if it isn't. A state older than the one
+  // that is kept, as after a look that took long, changes nothing unless it is an end.
   async change(key, members) {
     const transaction = this.database.transaction("runs", "readwrite");
     const runs = transaction.objectStore("runs");
     const run = await done(runs.get(key));
     if (run?.owner !== this.owner) return undefined;
+    if (!members.ended && members.updated < run.updated) return run;
     Object.assign(run, members);
     runs.put({ ...run, bytes: sizeOf(run) });
     await over(transaction);
