@@ -1,6 +1,6 @@
 // What pages do under somebody's hands: pictures keep their shape, polling leaves alone what was opened, selected or
 // scrolled to, what is made once is made once, and what was saved is said.
-import { assert, browse, equal, fits, idle, judge, step, told } from "./driver.mjs";
+import { assert, browse, equal, fits, idle, judge, step, told, until } from "./driver.mjs";
 import { exclusive, formTerms, largeFiles, rows } from "./trial_form.mjs";
 import { webhooks } from "./webhooks.mjs";
 
@@ -97,6 +97,24 @@ async function polling(page) {
   await held("after a task came");
   equal(await page.locator(`#overview tbody a`).evaluateAll((all) => new Set(all.map((a) => a.href)).size === all.length), true, "each task stands there once");
   await judge(page, "a page that was merged");
+}
+
+// loaded lets a sound be there before the script that dresses it, on a page that tells no length itself.
+async function loaded(page) {
+  const id = await create(page, { capability: "audio.speech", input: { text: "A short sentence." } });
+  let release;
+  const there = new Promise((done) => { release = done; });
+  await page.route("**/static/result_page.js*", async (route) => {
+    await there;
+    await route.continue();
+  });
+  await page.goto(`/console/tasks/${id}`, { waitUntil: "commit" });
+  const sound = page.locator(".output audio");
+  await sound.evaluate((one) => one.closest("figure").querySelector("[data-duration]")?.remove());
+  await until("the sound's length", () => sound.evaluate((one) => one.readyState >= HTMLMediaElement.HAVE_METADATA));
+  release();
+  await page.locator("figcaption [data-duration]").waitFor();
+  await page.unrouteAll();
 }
 
 async function once(page) {
@@ -320,6 +338,7 @@ await browse(async (page, context) => {
   await page.waitForURL("**/console/");
   await step("light and dark can be chosen on each page", () => looks(page));
   await step("console 1: pictures keep their shape", () => pictures(page));
+  await step("a sound that is there before its script tells its length", () => loaded(page));
   await step("console 6: a key is made once", () => once(page));
   await step("console 8: what was saved is said", () => said(page));
   await step("console 7: a rotation is asked about", () => asked(page));

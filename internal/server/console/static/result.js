@@ -42,9 +42,11 @@ function nameInput(cell, texts) {
 function tellLength(medium) {
   const caption = medium.closest("figure").querySelector("figcaption");
   if (caption.querySelector("[data-duration]")) return;
-  medium.addEventListener("loadedmetadata", () => {
+  const tell = () => {
     if (Number.isFinite(medium.duration)) caption.children[0].after(make("span", { "data-duration": true }, `${Number(medium.duration.toFixed(2))} s`));
-  }, { once: true });
+  };
+  if (medium.readyState >= HTMLMediaElement.HAVE_METADATA) tell();
+  else medium.addEventListener("loadedmetadata", tell, { once: true });
 }
 
 // lasted writes a duration in milliseconds as the pages do.
