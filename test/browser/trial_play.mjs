@@ -219,6 +219,27 @@ async function sharing(page, context) {
   await page.getByText("The address holds no request that the form can show").waitFor();
 }
 
+// changing changes the form while its address is being made, and lets the newer form be answered first.
+async function changing(page) {
+  await open(page, "text.chat");
+  const prompt = page.getByRole("textbox", { name: "Prompt" }).first();
+  let release;
+  const answered = new Promise((done) => { release = done; });
+  await page.route("**/trial/request", async (route) => {
+    if (route.request().postData().includes("Some words")) await answered;
+    await route.continue();
+  });
+  await prompt.fill("Some words");
+  await Promise.all([page.waitForRequest((r) => r.postData()?.includes("Some words")), page.getByRole("button", { name: "Copy link" }).click()]);
+  await Promise.all([page.waitForResponse((r) => r.request().postData()?.includes("Other words")).then((r) => r.finished()), prompt.fill("Other words")]);
+  release();
+  await page.locator("[data-shared] [role=status]").waitFor();
+  const address = await page.locator("[data-shared]").getByLabel("The form's address").inputValue();
+  const request = JSON.parse(Buffer.from(new URL(address).hash.replace("#request=", ""), "base64url").toString());
+  equal(request.input, { prompt: "Other words" }, "the request of an address that was made while the form changed");
+  await page.unrouteAll();
+}
+
 async function pricing(page) {
   page.refusals(400);
   await open(page, "text.chat", "live");
@@ -266,6 +287,7 @@ await browse(async (page, context) => {
   await step("sliders and choices", () => controls(page));
   await step("JSON both ways", () => bothWays(page));
   await step("an address holds the form", () => sharing(page, context));
+  await step("an address is made while the form changes", () => changing(page));
   await step("the price before a live run", () => pricing(page));
   await step("narrow", () => looks(page));
 });

@@ -5,7 +5,7 @@ import { form, readForm } from "./trial_form.js";
 // previews tells of each answer, as the detail of a "preview": { json, snippets }.
 export const previews = new EventTarget();
 
-let asked = 0;
+let latest;
 let waiting;
 
 export function startPreviews() {
@@ -18,16 +18,21 @@ function soon() {
   waiting = setTimeout(preview, 300);
 }
 
-// preview asks at once, and returns the answer, undefined without one or where the form has changed meanwhile.
-export async function preview() {
+// preview asks at once, and returns the answer, undefined without one: that of the form as it is by then.
+export function preview() {
   clearTimeout(waiting);
-  const mine = ++asked;
+  const mine = ask().then((detail) => {
+    if (mine !== latest) return latest;
+    if (detail) previews.dispatchEvent(new CustomEvent("preview", { detail }));
+    return detail;
+  });
+  latest = mine;
+  return mine;
+}
+
+async function ask() {
   const data = readForm({ names: true });
   data.set("preview", "yes");
   const answer = await fetch(form.action, { method: "POST", body: data }).catch(() => null);
-  if (!answer?.ok) return undefined;
-  const detail = await answer.json();
-  if (mine !== asked) return undefined;
-  previews.dispatchEvent(new CustomEvent("preview", { detail }));
-  return detail;
+  return answer?.ok ? answer.json() : undefined;
 }
