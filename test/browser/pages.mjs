@@ -97,6 +97,27 @@ async function polling(page) {
   await held("after a task came");
   equal(await page.locator(`#overview tbody a`).evaluateAll((all) => new Set(all.map((a) => a.href)).size === all.length), true, "each task stands there once");
   await judge(page, "a page that was merged");
+  await outrun(page);
+}
+
+// outrun lets the answer to a poll come after that to the next one.
+async function outrun(page) {
+  const make = () => create(page, { capability: "text.embed", input: { texts: ["a heron"] } });
+  const polls = [];
+  await page.route(page.url(), (route) => { polls.push(route); });
+  await page.clock.runFor(10_000);
+  await until("two polls", () => polls.length > 1);
+  const older = await polls[0].fetch();
+  const link = page.locator(`#overview a[href$="${await make()}"]`);
+  await polls[1].continue();
+  await link.waitFor();
+  await link.evaluate((one) => new MutationObserver(() => { window.lost ||= !one.isConnected; }).observe(document.body, { subtree: true, childList: true }));
+  await polls[0].fulfill({ response: older });
+  await page.unroute(page.url());
+  const next = await make();
+  await page.clock.runFor(5000);
+  await page.locator(`#overview a[href$="${next}"]`).waitFor();
+  equal(await page.evaluate(() => window.lost), false, "a row of a newer answer is gone after an older one");
 }
 
 // loaded lets a sound be there before the script that dresses it, on a page that tells no length itself.

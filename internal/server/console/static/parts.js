@@ -18,11 +18,18 @@ export function copyButton(button) {
   });
 }
 
-// refresh reads the page again and merges its live parts into those shown.
+let [begun, shown] = [0, 0]; // readings of the page, and the last of them that is shown
+
+// refresh reads the page again and merges its live parts into those shown, unless a later reading came sooner.
 export async function refresh() {
+  const mine = ++begun;
   const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
   if (answer.redirected) location.reload(); // to the sign-in page
-  if (answer.ok) take(await read(answer), "[data-live]");
+  if (!answer.ok) return;
+  const next = await read(answer);
+  if (mine < shown) return;
+  shown = mine;
+  take(next, "[data-live]");
 }
 
 const read = async (answer) => new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -53,6 +60,7 @@ export async function inPlace(event) {
     const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)), headers: { Accept: "text/html" } });
     const next = await read(answer);
     const done = next.querySelector("main > .notice");
+    shown = ++begun;
     if (take(next, "[data-live], [data-answer]") > 0) said = done?.textContent ?? "";
     else said = next.querySelector("[role=alert]")?.textContent ?? "Sign in again: the session has ended.";
   } catch {
