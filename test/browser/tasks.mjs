@@ -1,5 +1,5 @@
 // The list of tasks: filters, pages both ways, the search for an id, all accounts, the time zone, exports.
-import { assert, browse, equal, fits, judge, step, tabTo, told } from "./driver.mjs";
+import { assert, browse, equal, fits, judge, step, tabTo, told, until } from "./driver.mjs";
 
 const perPage = 25;
 
@@ -73,6 +73,33 @@ async function filters(page, failed, tagged) {
   await page.waitForURL((url) => !url.search.includes("until"));
   await page.goto("/console/tasks?since=2020-01-01");
   await page.getByText(/^Ended from 2020-01-01 to .*: \d+ succeeded, 1 failed, 0 canceled/).waitFor();
+}
+
+// begun opens the page of a task as it was before the task ran.
+async function begun(page) {
+  const id = await page.evaluate(async () => {
+    const answer = await fetch("/console/api/test/tasks", {
+      method: "POST", body: JSON.stringify({ capability: "text.chat", input: { prompt: "@stuck:running" } }),
+      headers: { "Content-Type": "application/json", "Idempotency-Key": crypto.randomUUID(), Prefer: "wait=0" },
+    });
+    return (await answer.json()).id;
+  });
+  const state = page.locator("#task .output .card-head .pill");
+  const running = async () => {
+    await page.goto(`/console/tasks/${id}`);
+    return (await state.innerText()) === "running";
+  };
+  await until("the task runs", running);
+  await page.route(page.url(), async (route) => {
+    const answer = await route.fetch();
+    const text = await answer.text();
+    await route.fulfill({ response: answer, body: route.request().isNavigationRequest() ? text.replaceAll("running", "queued") : text });
+  });
+  await page.reload();
+  await state.filter({ hasText: "running" }).waitFor();
+  await page.unrouteAll();
+  await page.getByRole("button", { name: "Cancel the task" }).click();
+  await state.filter({ hasText: "canceled" }).waitFor();
 }
 
 async function search(page, one) {
@@ -185,4 +212,5 @@ await browse(async (page) => {
   });
   await step("the time zone", () => zones(page));
   await step("export", () => exports(page, all.length));
+  await step("a task that begins before it is followed", () => begun(page));
 });

@@ -18,7 +18,7 @@ source.addEventListener("task", (event) => {
   if (task.finished_at) {
     source.close();
     location.reload(); // what a finished page has and a running one hasn't: no script, and no button to cancel
-  } else if (shown && shown !== event.data) {
+  } else if (shown !== event.data) { // also at first: the page may be older
     refresh().catch(() => {});
   }
   shown = event.data;
