@@ -178,6 +178,28 @@ async function followed(page, context) {
   return other;
 }
 
+// addressed opens an address that holds a form in a tab that has left a run.
+async function addressed(page) {
+  const prompt = "wait @stuck:running aside";
+  await page.goto(address("text.chat"));
+  await runs(page, prompt, "running");
+  await page.goto("/console/");
+  const request = JSON.stringify({ capability: "text.chat", input: { prompt: "from the address" } });
+  await page.goto(`${address("text.chat")}#request=${Buffer.from(request).toString("base64url")}`);
+  for (const when of ["opened", "read again"]) {
+    await page.getByText("The form is filled from the address").waitFor();
+    await idle(page);
+    equal(await page.getByRole("textbox", { name: "Prompt" }).first().inputValue(), "from the address", `the prompt of an address that is ${when}`);
+    equal(await page.locator("#result .pill").count(), 0, `results beside an address that is ${when}`);
+    await row(page, prompt).locator(".pill.running").waitFor();
+    await page.reload();
+  }
+  await idle(page);
+  await row(page, prompt).locator(".open").click();
+  await page.locator("#result").getByRole("button", { name: "Cancel" }).click();
+  await row(page, prompt).locator(".pill.canceled").waitFor();
+}
+
 // outrun lets another tab's look at a task, which goes on then, take longer than the task.
 async function outrun(page, context) {
   const prompt = "wait @stuck:running longer";
@@ -344,6 +366,7 @@ await browse(async (first, context) => {
   await step("tweak", () => tweaked(first));
   await step("a press lasts while its row changes", () => pressed(first));
   const page = await step("a run goes on after a reload, and without its page", () => followed(first, context));
+  await step("an address that holds a form, after a run that was left", () => addressed(page));
   await step("a look that takes longer than its task", () => outrun(page, context));
   await step("an answer that is lost", () => cut(page, "say once", true));
   await step("a request that is lost", () => cut(page, "say once only", false));

@@ -14,6 +14,9 @@ const pollEvery = 5_000; // ms between looks at tasks that another page, or none
 const page = Object.fromEntries(["capability", "mode"].map((name) => [name, form?.elements.namedItem(name).value]));
 let here = new Set(); // the keys of the runs that this page shows
 
+const isReload = performance.getEntriesByType("navigation")[0]?.type === "reload";
+const isOpened = location.hash.startsWith("#request=") && !isReload; // by an address that holds the form, which is shown then
+
 // startRuns lists the runs and goes on where a page was left.
 export function startRuns() {
   startList({ render, act, forget: clear });
@@ -53,10 +56,9 @@ function release({ run, runs: shown }) {
 // left returns the keys of the runs that the page before left in this tab: those that go on; of this page, read again, all,
 // for it may have seen their end while it was being replaced, when it could change its address no more.
 function left() {
-  const again = performance.getEntriesByType("navigation")[0]?.type === "reload";
-  const keys = (again || !recall(spots.ended)) && recall(spots.here);
-  remember(spots.here, keys || []);
-  return keys || [];
+  const keys = ((isReload || !recall(spots.ended)) && recall(spots.here)) || [];
+  remember(spots.here, isOpened ? [] : keys);
+  return keys;
 }
 
 const named = () => new URLSearchParams(location.hash.slice(1)).get("task")?.split(".").filter((id) => /^\w+$/.test(id)) ?? [];
@@ -174,6 +176,7 @@ async function goOn(before) {
   const run = kept.find(({ key }) => key === next?.key);
   if (run && isOfPage(run)) return deeds[next.deed](run);
   await takeUp(kept.filter(({ key }) => before.includes(key)));
+  if (isOpened) return undefined; // the runs that were left are in the list
   const runs = ofPage(await all());
   const ids = named();
   if (ids.length > 0) return show(ids.map((task) => runs.find((one) => one.task === task) ?? { key: task, task, mode: page.mode, missing: [] }));
