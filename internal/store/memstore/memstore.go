@@ -28,7 +28,7 @@ type DB struct {
 	bell   store.Bell
 	closed bool
 
-	tasks    map[string][]byte // in JSON, so that no memory is shared with callers
+	tasks    map[string]row
 	counters map[store.Counter]int64
 	ends     map[store.Counter]time.Time // of counters that aren't of interest for ever
 	nodes    map[string]*node            // by name, those whose session is over included
@@ -49,6 +49,12 @@ type DB struct {
 
 	endpoints  map[string]webhook.Endpoint
 	deliveries map[deliveryKey]store.Outgoing
+}
+
+// row is a task.
+type row struct {
+	raw  []byte     // in JSON, so that no memory is shared with callers
+	look *task.Task // the same, for what only looks: it isn't changed, and no caller gets it
 }
 
 // node is a node's session.
@@ -80,7 +86,7 @@ var (
 // New returns an empty engine on the given clock.
 func New(now func() time.Time) *DB {
 	return &DB{
-		now: now, tasks: map[string][]byte{}, counters: map[store.Counter]int64{}, ends: map[store.Counter]time.Time{},
+		now: now, tasks: map[string]row{}, counters: map[store.Counter]int64{}, ends: map[store.Counter]time.Time{},
 		nodes: map[string]*node{}, leases: map[string]lease{}, pauses: map[string]time.Time{}, turns: map[string]int64{},
 		accounts: map[string]account.Account{}, keys: map[string]account.Key{}, secrets: map[string][]byte{},
 		links: map[task.Hash]account.Link{}, sessions: map[task.Hash]account.Session{},
@@ -222,14 +228,14 @@ func (db *DB) ListTasks(ctx context.Context, q store.ListQuery) (store.Page, err
 		slices.Reverse(all)
 	}
 	for _, t := range all {
-		if q.Cursor != "" && (t.ID == q.Cursor || (t.ID > q.Cursor) != q.OldestFirst) || !q.Selects(&t) {
+		if q.Cursor != "" && (t.ID == q.Cursor || (t.ID > q.Cursor) != q.OldestFirst) || !q.Selects(t) {
 			continue
 		}
 		if len(page.Tasks) == q.PageSize() {
 			page.Next = page.Tasks[len(page.Tasks)-1].ID
 			return page, nil
 		}
-		page.Tasks = append(page.Tasks, t)
+		page.Tasks = append(page.Tasks, db.tasks[t.ID].copy())
 	}
 	return page, nil
 }
@@ -244,8 +250,8 @@ func (db *DB) Stats(ctx context.Context) (store.Stats, error) {
 	}
 	defer db.mu.Unlock()
 	s := store.Stats{ByState: map[task.State]int64{task.Queued: 0, task.Running: 0, task.Transferring: 0}}
-	for _, t := range db.all() {
-		if !t.State.Terminal() {
+	for _, r := range db.tasks {
+		if t := r.look; !t.State.Terminal() {
 			s.ByState[t.State]++
 		}
 	}
@@ -276,32 +282,28 @@ func (db *DB) lock(ctx context.Context) error {
 func (db *DB) wall() time.Time { return db.now().UTC().Round(0) }
 
 func (db *DB) get(s task.Scope, id string) (task.Task, error) {
-	raw, ok := db.tasks[id]
-	if !ok {
-		return task.Task{}, store.ErrNotFound
-	}
-	if t := decode(raw); t.Scope == s {
-		return t, nil
+	if r, ok := db.tasks[id]; ok && r.look.Scope == s {
+		return r.copy(), nil
 	}
 	return task.Task{}, store.ErrNotFound
 }
 
 func (db *DB) find(s task.Scope, hash task.Hash) (task.Task, error) {
-	for _, t := range db.all() {
-		if t.Scope == s && t.IdempotencyHash == hash {
-			return t, nil
+	for _, r := range db.tasks {
+		if r.look.Scope == s && r.look.IdempotencyHash == hash {
+			return r.copy(), nil
 		}
 	}
 	return task.Task{}, store.ErrNotFound
 }
 
-// all returns every task, oldest first.
-func (db *DB) all() []task.Task {
-	all := make([]task.Task, 0, len(db.tasks))
-	for _, raw := range db.tasks {
-		all = append(all, decode(raw))
+// all returns every task, oldest first, to look at.
+func (db *DB) all() []*task.Task {
+	all := make([]*task.Task, 0, len(db.tasks))
+	for _, r := range db.tasks {
+		all = append(all, r.look)
 	}
-	slices.SortFunc(all, func(a, b task.Task) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b *task.Task) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
 
@@ -321,7 +323,10 @@ func (db *DB) save(before, after task.Task) error {
 	}
 	db.count(&before, &after)
 	db.notify(&before, &after)
-	db.tasks[after.ID] = raw.Bytes()
+	r := row{raw: raw.Bytes()}
+	t := r.copy()
+	r.look = &t
+	db.tasks[after.ID] = r
 	if l, ok := db.leases[after.ID]; ok && after.OpenAttempt() != nil {
 		l.place = nil // it counts as an attempt now
 		db.leases[after.ID] = l
@@ -329,7 +334,7 @@ func (db *DB) save(before, after task.Task) error {
 	if after.State.Terminal() {
 		delete(db.leases, after.ID)
 		delete(db.pauses, after.ID)
-		if !slices.ContainsFunc(db.all(), func(t task.Task) bool {
+		if !slices.ContainsFunc(db.all(), func(t *task.Task) bool {
 			return t.Scope.Account == after.Scope.Account && !t.State.Terminal()
 		}) {
 			delete(db.turns, after.Scope.Account)
@@ -353,8 +358,8 @@ func (db *DB) inUse(key string) int {
 // inFlight counts the open attempts under a cap.
 func (db *DB) inFlight(key string) int {
 	n := 0
-	for _, t := range db.all() {
-		if a := t.OpenAttempt(); a != nil {
+	for _, r := range db.tasks {
+		if a := r.look.OpenAttempt(); a != nil {
 			for _, c := range a.Caps {
 				if c.Key == key {
 					n++
@@ -365,9 +370,10 @@ func (db *DB) inFlight(key string) int {
 	return n
 }
 
-func decode(raw []byte) task.Task {
+// copy returns the task in memory of its own.
+func (r row) copy() task.Task {
 	var t task.Task
-	if err := json.Unmarshal(raw, &t); err != nil {
+	if err := json.Unmarshal(r.raw, &t); err != nil {
 		panic("memstore: " + err.Error()) // written by this package
 	}
 	return t

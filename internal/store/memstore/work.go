@@ -35,11 +35,11 @@ func (db *DB) Claim(ctx context.Context, c store.ClaimRequest) ([]store.Lease, e
 
 func (db *DB) claim(c store.ClaimRequest) (leases []store.Lease) {
 	for len(leases) < c.Limit {
-		ready := slices.DeleteFunc(db.all(), func(t task.Task) bool { return !db.claimable(t, c.Lines) })
+		ready := slices.DeleteFunc(db.all(), func(t *task.Task) bool { return !db.claimable(t, c.Lines) })
 		if len(ready) == 0 {
 			break
 		}
-		t := slices.MinFunc(ready, func(a, b task.Task) int {
+		t := slices.MinFunc(ready, func(a, b *task.Task) int {
 			return cmp.Or(
 				cmp.Compare(db.turns[a.Scope.Account], db.turns[b.Scope.Account]),
 				cmp.Compare(a.Scope.Account, b.Scope.Account),
@@ -56,7 +56,7 @@ func (db *DB) claim(c store.ClaimRequest) (leases []store.Lease) {
 		db.leases[t.ID] = l
 		delete(db.pauses, t.ID)
 		leases = append(leases, store.Lease{
-			Ref: store.LeaseRef{TaskID: t.ID, Epoch: db.epoch}, Task: t, Left: t.DeadlineAt.Sub(db.now()),
+			Ref: store.LeaseRef{TaskID: t.ID, Epoch: db.epoch}, Task: db.tasks[t.ID].copy(), Left: t.DeadlineAt.Sub(db.now()),
 		})
 	}
 	return leases
@@ -66,7 +66,7 @@ func (db *DB) claim(c store.ClaimRequest) (leases []store.Lease) {
 func (db *DB) standing(refs []store.LeaseRef) (leases []store.Lease) {
 	for _, ref := range refs {
 		if db.held(ref.TaskID) && db.leases[ref.TaskID].epoch == ref.Epoch {
-			t := decode(db.tasks[ref.TaskID])
+			t := db.tasks[ref.TaskID].copy()
 			leases = append(leases, store.Lease{Ref: ref, Task: t, Left: t.DeadlineAt.Sub(db.now())})
 		}
 	}
@@ -85,7 +85,7 @@ func (db *DB) leaseOf(t task.Task, first *store.First) *store.Lease {
 }
 
 // claimable is the sentence in ClaimRequest's comment.
-func (db *DB) claimable(t task.Task, lines []store.Line) bool {
+func (db *DB) claimable(t *task.Task, lines []store.Line) bool {
 	if t.State.Terminal() || db.held(t.ID) || db.now().Before(db.pauses[t.ID]) {
 		return false
 	}
@@ -93,12 +93,12 @@ func (db *DB) claimable(t task.Task, lines []store.Line) bool {
 	return placed || db.urgent(t)
 }
 
-func (db *DB) urgent(t task.Task) bool {
+func (db *DB) urgent(t *task.Task) bool {
 	return t.OpenAttempt() != nil || !db.now().Before(t.DeadlineAt) || t.CancelRequested
 }
 
 // place returns the place that the task would take up in its line; false if it is missing.
-func (db *DB) place(t task.Task, lines []store.Line) (keys []string, ok bool) {
+func (db *DB) place(t *task.Task, lines []store.Line) (keys []string, ok bool) {
 	for _, l := range lines {
 		if l.Mode == t.Scope.Mode && l.Capability == t.Capability {
 			if keys, ok = l.Place(db.inUse); ok {
@@ -141,11 +141,11 @@ func (db *DB) Renew(ctx context.Context, name string, term time.Duration) error 
 // leased returns the task that ref has the right to work on, or ErrFenced. again: the write that ref names was made
 // already, and no other lease was granted since.
 func (db *DB) leased(ref store.LeaseRef) (t task.Task, again bool, _ error) {
-	raw, ok := db.tasks[ref.TaskID]
+	r, ok := db.tasks[ref.TaskID]
 	if !ok {
 		return task.Task{}, false, store.ErrFenced
 	}
-	t = decode(raw)
+	t = r.copy()
 	held := db.held(ref.TaskID)
 	mine := held && db.leases[ref.TaskID].epoch == ref.Epoch
 	switch {
@@ -264,7 +264,7 @@ func (db *DB) Sweep(ctx context.Context, r store.SweepRequest) (store.Swept, err
 // returns how many.
 func (db *DB) sweepTasks(before time.Time, limit int) (removed int) {
 	for _, t := range db.all() {
-		if removed < limit && t.State.Terminal() && t.UpdatedAt.Before(before) && (db.Keep == nil || !db.Keep(t)) {
+		if removed < limit && t.State.Terminal() && t.UpdatedAt.Before(before) && (db.Keep == nil || !db.Keep(db.tasks[t.ID].copy())) {
 			delete(db.tasks, t.ID)
 			removed++
 		}
