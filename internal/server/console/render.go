@@ -24,6 +24,7 @@ var templates embed.FS
 // pages are the templates by name, each with the layout around it.
 type pages struct {
 	whole map[string]*template.Template // executed by no one, so that they can be cloned
+	words template.FuncMap              // with this console's addresses and clock
 
 	mu    sync.Mutex
 	zoned map[string]*template.Template // clones that write times in a zone, by page and zone
@@ -44,7 +45,7 @@ func (p *pages) in(name string, zone *time.Location) (*template.Template, error)
 	if err != nil {
 		return nil, err
 	}
-	one.Funcs(template.FuncMap{
+	one.Funcs(p.words).Funcs(template.FuncMap{
 		"moment": func(at any) string { return moment(at, zone) },
 		"zone":   zone.String,
 	})
@@ -86,13 +87,22 @@ func personOf(v operator.Visitor) string { return v.Key(task.Test).ID }
 // Admin reports whether the visitor is an admin of an account.
 func (p page) Admin() bool { return p.Visitor != nil && p.Visitor.Session.Role == account.RoleAdmin }
 
-// loadPages parses every page with the layout. The address of a file carries its sum.
+// loadPages returns every page for a console. The address of a file carries its sum.
 func loadPages(f files, base string, now func() time.Time) (*pages, error) {
-	layout := template.New("").Funcs(words(now)).Funcs(template.FuncMap{
-		"file": func(name string) string { return base + Root + "/static/" + name + "?" + f[name].sum },
-		"root": func() string { return base + Root },
-	})
-	layout, err := layout.ParseFS(templates, "templates/layout.html", "templates/part_*.html")
+	whole, err := parsedOnce()
+	return &pages{whole: whole, words: functions(f, base, now)}, err
+}
+
+func functions(f files, base string, now func() time.Time) template.FuncMap {
+	all := words(now)
+	all["file"] = func(name string) string { return base + Root + "/static/" + name + "?" + f[name].sum }
+	all["root"] = func() string { return base + Root }
+	return all
+}
+
+// parsedOnce returns every page with the layout, the same each time. Its functions only stand for those of a console.
+var parsedOnce = sync.OnceValues(func() (map[string]*template.Template, error) {
+	layout, err := template.New("").Funcs(functions(nil, "", time.Now)).ParseFS(templates, "templates/layout.html", "templates/part_*.html")
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +110,7 @@ func loadPages(f files, base string, now func() time.Time) (*pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &pages{whole: map[string]*template.Template{}}
+	whole := map[string]*template.Template{}
 	for _, entry := range names {
 		name := strings.TrimSuffix(entry.Name(), ".html")
 		if name == "layout" || strings.HasPrefix(name, "part_") {
@@ -110,12 +120,12 @@ func loadPages(f files, base string, now func() time.Time) (*pages, error) {
 		if err != nil {
 			return nil, err
 		}
-		if out.whole[name], err = one.ParseFS(templates, path.Join("templates", entry.Name())); err != nil {
+		if whole[name], err = one.ParseFS(templates, path.Join("templates", entry.Name())); err != nil {
 			return nil, err
 		}
 	}
-	return out, nil
-}
+	return whole, nil
+})
 
 // render answers with a page, whole or not at all.
 func (c *Console) render(w http.ResponseWriter, r *http.Request, status int, p page) {
