@@ -15,7 +15,8 @@ const tabStop = 8 // columns
 var listItem = regexp.MustCompile(`^ *(?:(?:[-*+•]|[0-9]{1,3}[.)]) +)?`)
 
 // wordWrap breaks the lines of a text between words while it comes, and holds only the word back that is being written.
-// A line goes on below the first word of its own, so that the marks of a list stand apart. Blocks of code and lines of tables stay as they are, for they are copied.
+// A line goes on below the first word of its own, so that the marks of a list stand apart. Blocks of code and lines of
+// tables stay as they are, for they are copied.
 type wordWrap struct {
 	width    int             // of the terminal, in columns
 	column   int             // that the next character is written to

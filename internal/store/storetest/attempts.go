@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,6 +37,34 @@ func testAttempts(e *env) {
 	e.wantSame("attempts", len(got.Attempts), 2)
 	e.wantSame("submit key", got.OpenAttempt().SubmitKey, task.SubmitKey(created.ID, 2))
 	e.wantSame("timeline", len(got.Timeline), 2)
+}
+
+// testOwnMemory: a caller that changes a task which it was given changes it for no other caller, and no filter.
+func testOwnMemory(e *env) {
+	request, team := e.request("key"), task.Metadata{"team": "a"}
+	request.Metadata = maps.Clone(team)
+	made := e.create(request).Task
+	list := func() []task.Task { return e.list(store.ListQuery{Scope: acme, Metadata: team}).Tasks }
+	find := func() task.Task {
+		found, err := e.Store.FindTask(e.Context(), acme, request.IdempotencyHash)
+		e.wantErr("FindTask", err, nil)
+		return found
+	}
+	spoil := func(way string, t task.Task) {
+		e.Helper()
+		t.Metadata["team"], t.Timeline[0].State = "b", task.Failed
+		all := append(list(), e.get(made.ID), find())
+		e.wantSame("how often it is there after a change of the task that was "+way, len(all), 3)
+		for _, now := range all {
+			e.wantSame("metadata after a change of the task that was "+way, now.Metadata, team)
+			e.wantSame("first state after a change of the task that was "+way, now.Timeline[0].State, task.Queued)
+		}
+	}
+	spoil("created", made)
+	spoil("read", e.get(made.ID))
+	spoil("listed", list()[0])
+	spoil("found", find())
+	spoil("claimed", e.claimOne(chat).Task)
 }
 
 func testCaps(e *env) {

@@ -96,6 +96,7 @@ func topics() []topic {
 		{"writes that aren't repeated", testWriteNotAgain},
 		{"claims again", testClaimAgain},
 		{"attempts", testAttempts},
+		{"own memory", testOwnMemory},
 		{"caps", testCaps},
 		{"life", testLife},
 		{"advance refuses", testAdvanceRefuses},
