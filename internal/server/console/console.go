@@ -47,7 +47,7 @@ type Console struct {
 	log       *slog.Logger
 	base      *url.URL
 	guard     *http.CrossOriginProtection
-	pages     *pages
+	pages     pages
 	files     files
 	once      once
 	exports   chan struct{} // holds an element for each that is being written
@@ -80,9 +80,7 @@ func New(c Config) (*Console, error) {
 	if out.files, err = loadFiles(); err != nil {
 		return nil, err
 	}
-	if out.pages, err = loadPages(out.files, base.Path, out.now); err != nil {
-		return nil, err
-	}
+	out.pages.words = functions(out.files, base.Path, out.now)
 	out.route()
 	return out, nil
 }

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"embed"
 	"html/template"
+	"io"
 	"log/slog"
 	"net/http"
-	"path"
 	"strings"
 	"sync"
 	"time"
@@ -21,39 +21,45 @@ import (
 //go:embed templates/*.html
 var templates embed.FS
 
-// pages are the templates by name, each with the layout around it.
+// pages are the templates of all pages, in sets of which a page that is being written has one to itself, for the zone of
+// its times. A set is a megabyte of small objects, through which the garbage collector looks each time: none is made
+// before somebody asks for a page, which takes 3 ms, and the collector may have those that rest.
 type pages struct {
-	whole map[string]*template.Template // executed by no one, so that they can be cloned
-	words template.FuncMap              // with this console's addresses and clock
-
-	mu    sync.Mutex
-	zoned map[string]*template.Template // clones that write times in a zone, by page and zone
+	words   template.FuncMap // with this console's addresses and clock
+	resting sync.Pool
 }
 
-// mostZoned bounds the clones: one more has all made anew, as they are asked for.
-const mostZoned = 200
-
-// in returns the page that writes times in a zone.
-func (p *pages) in(name string, zone *time.Location) (*template.Template, error) {
-	key := name + " " + zone.String()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if one := p.zoned[key]; one != nil {
-		return one, nil
+// write writes a page with the layout around it, and its times in a zone.
+func (p *pages) write(to io.Writer, one page, zone *time.Location) error {
+	set, ok := p.resting.Get().(*template.Template)
+	if !ok {
+		var err error
+		if set, err = p.set(); err != nil {
+			return err
+		}
 	}
-	one, err := p.whole[name].Clone()
-	if err != nil {
-		return nil, err
-	}
-	one.Funcs(p.words).Funcs(template.FuncMap{
+	set.Funcs(template.FuncMap{
 		"moment": func(at any) string { return moment(at, zone) },
 		"zone":   zone.String,
 	})
-	if p.zoned == nil || len(p.zoned) >= mostZoned {
-		p.zoned = map[string]*template.Template{}
-	}
-	p.zoned[key] = one
-	return one, nil
+	err := set.ExecuteTemplate(to, "layout", one)
+	p.resting.Put(set)
+	return err
+}
+
+// set parses all templates. The layout finds the parts of a page by the page's name.
+func (p *pages) set() (*template.Template, error) {
+	set := template.New("").Funcs(p.words)
+	set.Funcs(template.FuncMap{"inside": func(part string, one page) (template.HTML, error) {
+		name := one.Name + "/" + part
+		if part == "head" && set.Lookup(name) == nil {
+			return "", nil
+		}
+		var said strings.Builder
+		err := set.ExecuteTemplate(&said, name, one)
+		return template.HTML(said.String()), err //nolint:gosec // the template escaped it
+	}})
+	return set.ParseFS(templates, "templates/*.html")
 }
 
 // page is the data of a template.
@@ -87,45 +93,12 @@ func personOf(v operator.Visitor) string { return v.Key(task.Test).ID }
 // Admin reports whether the visitor is an admin of an account.
 func (p page) Admin() bool { return p.Visitor != nil && p.Visitor.Session.Role == account.RoleAdmin }
 
-// loadPages returns every page for a console. The address of a file carries its sum.
-func loadPages(f files, base string, now func() time.Time) (*pages, error) {
-	whole, err := parsedOnce()
-	return &pages{whole: whole, words: functions(f, base, now)}, err
-}
-
 func functions(f files, base string, now func() time.Time) template.FuncMap {
 	all := words(now)
 	all["file"] = func(name string) string { return base + Root + "/static/" + name + "?" + f[name].sum }
 	all["root"] = func() string { return base + Root }
 	return all
 }
-
-// parsedOnce returns every page with the layout, the same each time. Its functions only stand for those of a console.
-var parsedOnce = sync.OnceValues(func() (map[string]*template.Template, error) {
-	layout, err := template.New("").Funcs(functions(nil, "", time.Now)).ParseFS(templates, "templates/layout.html", "templates/part_*.html")
-	if err != nil {
-		return nil, err
-	}
-	names, err := templates.ReadDir("templates")
-	if err != nil {
-		return nil, err
-	}
-	whole := map[string]*template.Template{}
-	for _, entry := range names {
-		name := strings.TrimSuffix(entry.Name(), ".html")
-		if name == "layout" || strings.HasPrefix(name, "part_") {
-			continue
-		}
-		one, err := layout.Clone()
-		if err != nil {
-			return nil, err
-		}
-		if whole[name], err = one.ParseFS(templates, path.Join("templates", entry.Name())); err != nil {
-			return nil, err
-		}
-	}
-	return whole, nil
-})
 
 // render answers with a page, whole or not at all.
 func (c *Console) render(w http.ResponseWriter, r *http.Request, status int, p page) {
@@ -134,11 +107,7 @@ func (c *Console) render(w http.ResponseWriter, r *http.Request, status int, p p
 	var zone *time.Location
 	zone, p.Follows = zoneOf(r)
 	var body bytes.Buffer
-	t, err := c.pages.in(p.Name, zone)
-	if err == nil {
-		err = t.ExecuteTemplate(&body, "layout", p)
-	}
-	if err != nil {
+	if err := c.pages.write(&body, p, zone); err != nil {
 		c.log.LogAttrs(r.Context(), slog.LevelError, "a page can't be written",
 			slog.String("page", p.Name), slog.String("request_id", p.RequestID), slog.Any("err", err))
 		http.Error(w, "the page can't be shown; the request is "+p.RequestID, http.StatusInternalServerError)
