@@ -101,7 +101,7 @@ var layers = map[string]layer{
 	"store/losstest":       {floor: 3, may: []string{"account", "store", "task", "webhook"}},
 	"store/storetest":      {floor: 3, may: append([]string{"store/memstore"}, engine...)},
 	"chat":                 {floor: 3, may: []string{"api", "disk", "fault", "journal", "task"}},
-	"artifact":             {floor: 3, may: []string{"fault", "task", "secret", "disk", "bulk"}},
+	"artifact":             {floor: 3, may: []string{"fault", "task", "secret", "disk", "bulk", "jsonread"}},
 
 	"artifact/artifacttest":   {floor: 3, may: []string{"artifact", "fault", "task"}},
 	"artifact/s3store":        {floor: 3, may: []string{"artifact", "disk", "fault"}, leaf: true},

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"unitask/internal/bulk"
+	"unitask/internal/jsonread"
 )
 
 // Inline reads the bytes of an inline media value, whose base64 is decoded piece by piece as it is read. It takes the
@@ -56,11 +56,12 @@ func (r *Inline) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Check returns what Read would return at a piece that isn't sound, nil if there is none. It doesn't decode.
-func (r *Inline) Check() error {
+// Check returns what Read would return at a piece that isn't sound, nil if there is none. It doesn't decode. known:
+// the data were seen to be padded base64 but for stray bits.
+func (r *Inline) Check(known bool) error {
 	last := r.rest[max(0, len(r.rest)-4):]
 	var stray [3]byte
-	if _, err := base64.StdEncoding.Strict().Decode(stray[:], last); err != nil || !bulk.IsBase64(r.rest) {
+	if _, err := base64.StdEncoding.Strict().Decode(stray[:], last); err != nil || !known && !jsonread.IsBase64(r.rest) {
 		return r.unsound()
 	}
 	return nil

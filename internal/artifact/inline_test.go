@@ -3,12 +3,14 @@ package artifact_test
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"testing"
 
 	"unitask/internal/artifact"
+	"unitask/internal/jsonread"
 )
 
 func TestInline(t *testing.T) {
@@ -54,7 +56,10 @@ func readInline(field, data string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	checked := r.Check()
+	checked := r.Check(jsonread.IsBase64(data))
+	if again := r.Check(false); (again == nil) != (checked == nil) {
+		return nil, fmt.Errorf("checked: %w", errors.Join(again, checked))
+	}
 	raw, err := io.ReadAll(r)
 	if checked != nil && err != nil && checked.Error() == err.Error() {
 		return nil, err

@@ -1,4 +1,4 @@
-// Package bulk copies, hashes and checks many bytes, piece by piece where it takes long, and leaves the processors to
+// Package bulk copies and hashes many bytes, piece by piece where it takes long, and leaves the processors to
 // other goroutines in between.
 //
 // A copy and a hash can't be interrupted: the garbage collector, which needs each processor to pause for a moment,
@@ -45,6 +45,21 @@ func Append(to, from []byte) []byte {
 		runtime.Gosched()
 	}
 	return append(to, from...)
+}
+
+// Join returns the pieces one after the other, in memory of its own. What is copied in small pieces is in the processor's
+// cache after that, for a hash: past a megabyte at once it is written around the cache, and the hash took 1.25 ms a
+// megabyte instead of 0.75.
+func Join(pieces ...[]byte) []byte {
+	n := 0
+	for _, p := range pieces {
+		n += len(p)
+	}
+	all := make([]byte, 0, n)
+	for _, p := range pieces {
+		all = Append(all, p)
+	}
+	return all
 }
 
 // Move copies n bytes within b, which may overlap, from one place to another.

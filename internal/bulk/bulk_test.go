@@ -32,6 +32,15 @@ func TestAppend(t *testing.T) {
 	}
 }
 
+func TestJoin(t *testing.T) {
+	for _, n := range sizes {
+		parts := [][]byte{noise(n), []byte("between"), noise(n)[n/2:]}
+		if got, want := bulk.Join(parts...), bytes.Join(parts, nil); !bytes.Equal(got, want) {
+			t.Errorf("%d bytes differ", n)
+		}
+	}
+}
+
 func TestHash(t *testing.T) {
 	for _, n := range sizes {
 		h := sha256.New()

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -37,13 +36,13 @@ const maxConversationMedia = 100
 
 // conversationRows returns what is wrong with the conversations of an input that is valid otherwise. An input without
 // any isn't read: its canonical form shows that.
-func (e *compiled) conversationRows(input json.RawMessage) (rows []fault.Detail) {
-	if len(e.conversations) == 0 || !bytes.Contains(input, []byte(`"role":"`)) {
+func (e *compiled) conversationRows(r Request) (rows []fault.Detail) {
+	if len(e.conversations) == 0 || !bytes.Contains(r.Input, []byte(`"role":"`)) {
 		return nil
 	}
-	in := jsonread.Sound(input)
+	in := jsonread.Sound(r.Input).Passing(r.Base64)
 	for m := in.Among(e.conversations...); m.Next(); {
-		c := conversation{name: m.Name}
+		c := conversation{name: m.Name, base64: r.Base64}
 		for in.Open('['); in.More(']'); c.messages++ {
 			c.message(readMessage(&in))
 		}
@@ -93,6 +92,7 @@ type conversation struct {
 	open     []string // the ids of those without a result
 	ids      map[string]bool
 	rows     []fault.Detail
+	base64   [][]byte // Request.Base64
 }
 
 func (c *conversation) row(problem string, at ...string) {
@@ -199,7 +199,7 @@ func (c *conversation) parts(said message, at string) {
 	if len(said.content) == 0 || said.content[0] != '[' {
 		return
 	}
-	parts := jsonread.Sound(said.content)
+	parts := jsonread.Sound(said.content).Passing(c.base64)
 	parts.Open('[')
 	for i := 0; parts.More(']'); i++ {
 		kind := typeOf(&parts)

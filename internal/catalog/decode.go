@@ -39,7 +39,7 @@ func decodeFast(body []byte, lim Limits) (Request, bool) {
 	if ok && fast.Parameters == nil {
 		fast.Parameters = []byte("{}")
 	}
-	r := Request{Capability: Name(fast.Capability), Input: fast.Input, Parameters: fast.Parameters}
+	r := Request{Capability: Name(fast.Capability), Input: fast.Input, Parameters: fast.Parameters, Base64: fast.Base64}
 	if fast.Metadata != nil {
 		var problems []fault.Detail
 		if r.Metadata, problems = metadataOf(fast.Metadata); len(problems) > 0 {

@@ -15,7 +15,7 @@ func Verdicts(schema []byte) (func(raw []byte) (accepted, valid bool), error) {
 	}
 	return func(raw []byte) (accepted, valid bool) {
 		rows, err := c.generalViolations("value", raw)
-		return c.fast.Accepts(raw), err == nil && len(rows) == 0
+		return c.fast.Accepts(raw, nil), err == nil && len(rows) == 0
 	}, nil
 }
 

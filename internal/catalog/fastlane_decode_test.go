@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"unitask/internal/catalog"
+	"unitask/internal/jsonread"
 )
 
 // checkDecodeFast checks that the fast lane refuses a body, or decodes it as the general road does, in its own memory.
@@ -33,9 +34,11 @@ func checkDecodeFast(t *testing.T, body []byte, lim catalog.Limits) (accepted bo
 	if problem != nil {
 		t.Fatalf("%q is accepted in spite of %v", body, problem)
 	}
+	checkBase64(t, got)
+	got.Base64 = nil
 	if !reflect.DeepEqual(want, got) {
 		diff := cmp.Diff(want, got)
-		t.Fatalf("%q (-want +got):\n%s", body, diff)
+		t.Fatalf("%.9999q (-want +got):\n%s", body, diff)
 	}
 	_ = append(got.Input, "overrun"...)
 	_ = append(got.Parameters, "overrun"...)
@@ -44,6 +47,27 @@ func checkDecodeFast(t *testing.T, body []byte, lim catalog.Limits) (accepted bo
 		t.Fatalf("the parts of %q share memory (-want +got):\n%s", body, diff)
 	}
 	return true
+}
+
+// checkBase64 checks that the long strings of a request are base64 in its input and its parameters, and all of it there.
+func checkBase64(t *testing.T, r catalog.Request) {
+	t.Helper()
+	found := 0
+	for _, part := range []json.RawMessage{r.Input, r.Parameters} {
+		in := jsonread.Sound(part).Passing(r.Base64)
+		if in.Skip(); !in.Done() {
+			t.Fatalf("%.9999q isn't read to its end, with %d strings known", part, len(r.Base64))
+		}
+		for _, text := range r.Base64 {
+			at := cap(part) - cap(text)
+			if at > 0 && at+len(text) < len(part) && &part[at] == &text[0] && part[at-1] == '"' && part[at+len(text)] == '"' && jsonread.IsBase64(text) {
+				found++
+			}
+		}
+	}
+	if found != len(r.Base64) {
+		t.Fatalf("%d of %d strings are base64 in their places", found, len(r.Base64))
+	}
 }
 
 func TestDecodeFast(t *testing.T) {
@@ -233,14 +257,15 @@ func randomValue(random *rand.Rand, depth int) any {
 
 // TestDecodeFastLargeMember sorts a large member among small ones, from every place to every other.
 func TestDecodeFastLargeMember(t *testing.T) {
-	small := []string{`"f":[true]`, `"b":{"y":1,"x":2}`, `"d":"four"`}
-	for _, size := range []int{1, 600, 70_000} {
+	base64 := `"` + strings.Repeat("ABCD", 5_000) + `"`
+	small := []string{`"f":[true,` + base64 + `]`, `"b":{"y":1,"x":2}`, `"d":"four"`}
+	for _, large := range []string{`"1"`, `"` + strings.Repeat("0123456 89", 60) + `"`, `"` + strings.Repeat("0123456 89", 7_000) + `"`, base64} {
 		for _, name := range []string{"a", "c", "e", "g"} {
-			large := `"` + name + `":"` + strings.Repeat("0123456789", size/10+1) + `"`
+			large := `"` + name + `":` + large
 			for at := range len(small) + 1 {
 				body := `{"capability":"x","input":{` + strings.Join(slices.Insert(slices.Clone(small), at, large), ",") + `}}`
 				if !checkDecodeFast(t, []byte(body), catalog.Limits{}) {
-					t.Errorf("%q at place %d, of %d bytes, isn't accepted", name, at, size)
+					t.Errorf("%q at place %d, of %d bytes, isn't accepted", name, at, len(large))
 				}
 			}
 		}

@@ -13,12 +13,13 @@ import (
 )
 
 // MediaPointers returns the JSON pointers of the media values present in a decoded and validated input, such as
-// "/images/0", in the order of the capability's MediaInputs and then of the arrays.
-func MediaPointers(c Capability, input json.RawMessage) []string {
+// "/images/0", in the order of the capability's MediaInputs and then of the arrays. base64 are Request.Base64, if it is
+// at hand.
+func MediaPointers(c Capability, input json.RawMessage, base64 ...[]byte) []string {
 	if !slices.ContainsFunc(c.MediaInputs, func(pattern string) bool { return mayMatch(pattern, input) }) {
 		return nil
 	}
-	w := mediaWalker{in: jsonread.Sound(input), found: make([][]string, len(c.MediaInputs))}
+	w := mediaWalker{in: jsonread.Sound(input).Passing(base64), found: make([][]string, len(c.MediaInputs))}
 	candidates := make([]candidate, len(c.MediaInputs))
 	for i, pattern := range c.MediaInputs {
 		candidates[i] = candidate{i, strings.Split(pattern, "/")[1:]}
@@ -117,9 +118,9 @@ func ValueAt(input json.RawMessage, pointer string) json.RawMessage {
 }
 
 // ReaderAt returns a reader of a decoded input whose next value is the one at a JSON pointer; it has failed if that is
-// absent.
-func ReaderAt(input json.RawMessage, pointer string) jsonread.Reader {
-	in := jsonread.Sound(input)
+// absent. base64 are Request.Base64, if it is at hand.
+func ReaderAt(input json.RawMessage, pointer string, base64 ...[]byte) jsonread.Reader {
+	in := jsonread.Sound(input).Passing(base64)
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		if !enter(&in, token) {
 			in.Fail()

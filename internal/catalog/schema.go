@@ -14,8 +14,8 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"unitask/internal/bulk"
 	"unitask/internal/catalog/fastlane"
+	"unitask/internal/jsonread"
 )
 
 const definitionPrefix = "#/$defs/"
@@ -196,7 +196,7 @@ func (noLoader) Load(url string) (any, error) {
 // checkBase64 accepts padded standard base64 without line breaks. It doesn't decode: inputs are
 // large, and the bytes' consumer decodes them once.
 func checkBase64(s string) ([]byte, error) {
-	if !bulk.IsBase64(s) {
+	if !jsonread.IsBase64(s) {
 		return nil, errors.New("not base64")
 	}
 	return nil, nil

@@ -28,16 +28,16 @@ func (e *compiled) validate(r Request) *fault.Error {
 	if len(parameters) == 0 {
 		parameters = json.RawMessage("{}")
 	}
-	rows, err := e.input.violations(GroupInput, r.Input)
+	rows, err := e.input.violations(GroupInput, r.Input, r.Base64)
 	if err != nil {
 		return fault.From(err)
 	}
-	more, err := e.parameters.violations(GroupParameters, parameters)
+	more, err := e.parameters.violations(GroupParameters, parameters, r.Base64)
 	if err != nil {
 		return fault.From(err)
 	}
 	if rows = append(rows, more...); len(rows) == 0 {
-		rows = append(e.conversationRows(r.Input), e.parameterRows(parameters)...)
+		rows = append(e.conversationRows(r), e.parameterRows(parameters)...)
 	}
 	if len(rows) > 0 {
 		return invalidRows(rows[:min(len(rows), maxRows)])
@@ -68,7 +68,7 @@ func (c *Catalog) ValidateOutput(name Name, output json.RawMessage) error {
 	if !ok {
 		return fault.Invalid("capability", "is not a known capability")
 	}
-	rows, err := e.output.violations("output", output)
+	rows, err := e.output.violations("output", output, nil)
 	if err != nil {
 		return err
 	}
@@ -78,9 +78,9 @@ func (c *Catalog) ValidateOutput(name Name, output json.RawMessage) error {
 	return nil
 }
 
-// violations returns the rows of one value, sorted; their fields begin with prefix.
-func (s *compiledSchema) violations(prefix string, raw json.RawMessage) ([]fault.Detail, error) {
-	if s.fast.Accepts(raw) {
+// violations returns the rows of one value, sorted; their fields begin with prefix. base64 are Request.Base64.
+func (s *compiledSchema) violations(prefix string, raw json.RawMessage, base64 [][]byte) ([]fault.Detail, error) {
+	if s.fast.Accepts(raw, base64) {
 		return nil, nil
 	}
 	return s.generalViolations(prefix, raw)

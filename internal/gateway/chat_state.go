@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
@@ -63,7 +62,7 @@ func (w *work) sealState(route *routing.Route, state json.RawMessage) (string, e
 // statesFor returns the states in the messages of a chat that this route gave, by message. Those of other routes, and
 // those that don't open, are left out.
 func (w *work) statesFor(route routing.Route, r supplier.Request) map[int]json.RawMessage {
-	if r.Capability != string(catalog.TextChat) || w.g.stateSecret == nil || !bytes.Contains(r.Input, []byte(`"state":"`)) {
+	if r.Capability != string(catalog.TextChat) || w.g.stateSecret == nil || !jsonread.Contains(r.Input, `"state":"`, r.Base64) {
 		return nil
 	}
 	sealer, err := w.g.stateCipher(w.t.Scope)
@@ -71,7 +70,7 @@ func (w *work) statesFor(route routing.Route, r supplier.Request) map[int]json.R
 		return nil
 	}
 	states := map[int]json.RawMessage{}
-	in := jsonread.Sound(r.Input)
+	in := jsonread.Sound(r.Input).Passing(r.Base64)
 	for m := in.Among("messages"); m.Next(); {
 		in.Open('[')
 		for i := 0; in.More(']'); i++ {

@@ -149,7 +149,7 @@ func (g *Gateway) judge(ctx context.Context, c gate.Caller, req *catalog.Request
 	if refused := validate(directory, *req); refused != nil {
 		return nil, refused
 	}
-	media := placesOf(entry, req.Input)
+	media := placesOf(entry, req.Input, req.Base64...)
 	if err := g.checkMedia(ctx, c, media); err != nil {
 		return nil, err
 	}
@@ -254,6 +254,7 @@ func (g *Gateway) newTask(
 	keep, kept := g.copyToKeep(c.Account, req, checked.media)
 	size, price, most := priced(routes, c.Key.Mode, &req, checked)
 	o := &order{size: size, request: supplier.NewRequest(entry, req.Input, req.Parameters), media: checked.media, copy: kept}
+	o.request.Base64 = req.Base64
 	o.NewTask = store.NewTask{
 		ID: task.NewID(task.PrefixTask, g.now()), Scope: c.Scope(), KeyID: c.Key.ID, Capability: string(req.Capability),
 		Sync: entry.Mode == catalog.Sync && !s.Background, Input: req.Input, Parameters: req.Parameters, Deadline: entry.Deadline,
@@ -295,7 +296,7 @@ func (g *Gateway) newTask(
 // priced fills in the defaults of a checked request, and returns its size, its price and the most that it can come to.
 func priced(routes *routing.Table, mode task.Mode, req *catalog.Request, checked *checked) (size task.Usage, price task.Price, most task.Money) {
 	req.Parameters = checked.entry.FillDefaults(req.Parameters)
-	size = estimate(checked.entry, len(checked.media), req.Input, req.Parameters)
+	size = estimate(checked.entry, len(checked.media), req.Input, req.Parameters, req.Base64...)
 	price = routes.ListPrice(mode, req.Capability, size)
 	return size, price, price.Most(routes.Bound(mode, req.Capability, size))
 }

@@ -36,6 +36,7 @@ const inputMargin = time.Hour
 type media struct {
 	URL         string
 	Data        []byte // base64, which stands in the input itself
+	Decodes     bool   // it was seen to be base64 when the input was read, but for stray bits
 	ContentType string // of Data, as its sender claims
 	Artifact    string
 }
@@ -49,12 +50,12 @@ type mediaPlace struct {
 	media
 }
 
-// placesOf returns the media of an input.
-func placesOf(entry catalog.Capability, input json.RawMessage) []mediaPlace {
+// placesOf returns the media of an input. base64 are the request's, if they are at hand.
+func placesOf(entry catalog.Capability, input json.RawMessage, base64 ...[]byte) []mediaPlace {
 	defer bulk.Turn(len(input))()
 	var all []mediaPlace
-	for _, pointer := range catalog.MediaPointers(entry, input) {
-		m, field := mediaAt(input, pointer)
+	for _, pointer := range catalog.MediaPointers(entry, input, base64...) {
+		m, field := mediaAt(input, pointer, base64...)
 		all = append(all, mediaPlace{pointer, field, entry.MediaKind(pointer), m})
 	}
 	return all
@@ -67,9 +68,9 @@ func forSupplier(all []mediaPlace) []mediaPlace {
 }
 
 // estimate returns an upper bound of the work that a request with so many media asks for.
-func estimate(entry catalog.Capability, media int, input, parameters json.RawMessage) task.Usage {
+func estimate(entry catalog.Capability, media int, input, parameters json.RawMessage, base64 ...[]byte) task.Usage {
 	defer bulk.Turn(len(input))()
-	return routing.Estimate(entry, media, input, parameters)
+	return routing.Estimate(entry, media, input, parameters, base64...)
 }
 
 // checkMedia refuses, before the commit, media whose fault shows without a fetch.
@@ -105,7 +106,7 @@ func (g *Gateway) checkOne(ctx context.Context, c gate.Caller, p mediaPlace) err
 	case kind == kindDocument:
 		return g.checkDocument(field, m)
 	default:
-		head, err := g.headOf(field+".data", m.Data)
+		head, err := g.headOf(field+".data", m)
 		if err != nil {
 			return err
 		}
@@ -139,13 +140,13 @@ func (g *Gateway) checkDocument(field string, m media) error {
 }
 
 // headOf returns the first bytes of an inline media value that is sound to its end. No more of it is held at once.
-func (g *Gateway) headOf(field string, data []byte) ([]byte, error) {
-	in, err := artifact.NewInline(field, data, g.limits.Load().InlineMedia)
+func (g *Gateway) headOf(field string, m media) ([]byte, error) {
+	in, err := artifact.NewInline(field, m.Data, g.limits.Load().InlineMedia)
 	if err != nil {
 		return nil, err
 	}
-	defer bulk.Turn(len(data))()
-	if err := in.Check(); err != nil {
+	defer bulk.Turn(len(m.Data))()
+	if err := in.Check(m.Decodes); err != nil {
 		return nil, err
 	}
 	head := make([]byte, artifact.SniffLen)

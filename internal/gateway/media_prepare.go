@@ -185,7 +185,7 @@ func (w *work) inlineMedia(p mediaPlace) (supplier.Media, error) {
 	}
 	in, err := open()
 	if err == nil && !w.held.only() { // else it was checked a moment ago, as it was accepted
-		err = in.Check()
+		err = in.Check(p.Decodes)
 	}
 	if err != nil {
 		return supplier.Media{}, err
@@ -261,14 +261,15 @@ func (w *work) fetchMedia(ctx context.Context, p mediaRef) error {
 }
 
 // mediaAt returns the media value at a JSON pointer into the input, and its field's dotted name.
-func mediaAt(input json.RawMessage, pointer string) (m media, field string) {
-	r := catalog.ReaderAt(input, pointer)
+func mediaAt(input json.RawMessage, pointer string, base64 ...[]byte) (m media, field string) {
+	r := catalog.ReaderAt(input, pointer, base64...)
 	for members := r.Among("url", "data", "content_type", "artifact"); members.Next(); {
-		switch _, says := r.Text(); members.Name {
+		raw, spelling := r.Quoted()
+		switch says := spelling.Unquote(raw); members.Name {
 		case "url":
 			m.URL = string(says)
 		case "data":
-			m.Data = says
+			m.Data, m.Decodes = says, spelling.Base64
 		case "content_type":
 			m.ContentType = string(says)
 		case "artifact":

@@ -21,6 +21,7 @@ type Reader struct {
 	compact  bool
 	sound    bool // its strings need no check
 	failed   bool
+	base64   [][]byte // strings in it that were read before (see Spelling.Base64)
 }
 
 // New returns a Reader of b, which must not change meanwhile.
@@ -28,6 +29,14 @@ func New(b []byte) Reader { return Reader{in: b, maxDepth: maxNesting} }
 
 // Compact returns a Reader of b that fails at white space, as canonical form has none.
 func Compact(b []byte) Reader { return Reader{in: b, maxDepth: maxNesting, compact: true} }
+
+// Passing returns the Reader with strings that were read before, without their quotes: the texts of Spelling.Base64.
+// Where one of them stands in the Reader's own memory, it is passed over without a look at its bytes, which are
+// megabytes of a picture; a copy elsewhere is read as ever.
+func (r Reader) Passing(base64 [][]byte) Reader {
+	r.base64 = base64
+	return r
+}
 
 // Sound returns a Reader of b, which is known to be JSON in valid UTF-8, as a decoded request is: long strings are
 // passed over without a look at each byte, and don't count as ASCII. It reads another b as New would, but takes strings

@@ -16,6 +16,7 @@ import (
 type Spelling struct {
 	ASCII     bool // all of its bytes are ASCII
 	Canonical bool // it has only two-character escapes of canonical form
+	Base64    bool // it is long, and padded base64 of the standard alphabet but for stray bits; others may be too
 	surplus   int  // bytes of its escapes beyond one for each
 }
 
@@ -57,7 +58,13 @@ func (r *Reader) Quoted() (raw []byte, spelling Spelling) {
 		return nil, spelling
 	}
 	rest := r.in[r.pos:]
-	n, spelling := quoted(rest, r.sound)
+	n, spelling := r.readBefore(rest)
+	if n == 0 && !r.sound {
+		n, spelling = inBase64(rest)
+	}
+	if n == 0 {
+		n, spelling = quoted(rest, r.sound)
+	}
 	r.advance(n)
 	if n == 0 {
 		return nil, spelling

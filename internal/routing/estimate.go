@@ -50,10 +50,10 @@ type asked struct {
 
 // Estimate returns an upper bound of the work a request asks for: input bytes as tokens, the asked or default output.
 // The tokens of a route's template are not in it: see Table.Bound. Prices are compared by it and the reservation is
-// made from it. A tier's work is that of its base.
-func Estimate(c catalog.Capability, mediaValues int, input, parameters json.RawMessage) task.Usage {
+// made from it. A tier's work is that of its base. base64 are the request's, if they are at hand.
+func Estimate(c catalog.Capability, mediaValues int, input, parameters json.RawMessage, base64 ...[]byte) task.Usage {
 	name := c.Base()
-	a := read(name, input, parameters)
+	a := read(name, input, parameters, base64)
 	size := task.Usage{InputTokens: int64(len(input)), OutputTokens: DefaultOutputTokens, Requests: 1}
 	if a.MaxTokens > 0 {
 		size.OutputTokens = a.MaxTokens
@@ -69,7 +69,7 @@ func Estimate(c catalog.Capability, mediaValues int, input, parameters json.RawM
 			size.InputTokens += mostSearches * tokensPerSearch
 		}
 		if mediaValues > 0 && name == catalog.TextChat {
-			size.InputTokens += chatMedia(input)
+			size.InputTokens += chatMedia(input, base64)
 		}
 		if name != catalog.TextChat { // which a chat may do, asked for the output's schema
 			size.InputTokens += int64(len(c.OutputSchema))
@@ -137,7 +137,7 @@ func (a asked) bound(size *task.Usage, maxima map[string]float64) {
 }
 
 // read is the values of a validated request; a member of another type counts as absent.
-func read(name catalog.Name, input, parameters []byte) asked {
+func read(name catalog.Name, input, parameters []byte, base64 [][]byte) asked {
 	if strings.HasPrefix(string(name), "text.") { // of a text only its length counts
 		if a, ok := scanText(parameters); ok {
 			return a
@@ -145,7 +145,7 @@ func read(name catalog.Name, input, parameters []byte) asked {
 		input = nil
 	}
 	var a asked
-	a.readInput(input)
+	a.readInput(input, base64)
 	_ = json.Unmarshal(parameters, &a)
 	a.schema = int64(len(parameters)) + tokensOfTools // of which they may be a part
 	a.searches = bytes.Contains(parameters, []byte(`"`+catalog.WebSearch+`":true`))
@@ -153,12 +153,12 @@ func read(name catalog.Name, input, parameters []byte) asked {
 }
 
 // readInput passes over an input's media, however large they are.
-func (a *asked) readInput(input []byte) {
+func (a *asked) readInput(input []byte, base64 [][]byte) {
 	into := map[string]any{
 		"text": &a.Text, "max_output_tokens": &a.MaxTokens, "n": &a.N, "duration_seconds": &a.Seconds, "speed": &a.Speed,
 		"max_pages": &a.Pages, "max_searches": &a.Searches,
 	}
-	in := jsonread.Sound(input)
+	in := jsonread.Sound(input).Passing(base64)
 	in.Open('{')
 	for in.More('}') {
 		name := string(in.Name())

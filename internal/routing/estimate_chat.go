@@ -18,8 +18,8 @@ const (
 
 // chatMedia returns the tokens that the media of a chat may have beyond the bytes that stand for them in the input. It
 // is below zero for inline media that are larger than their tokens.
-func chatMedia(input []byte) (tokens int64) {
-	in := jsonread.Sound(input)
+func chatMedia(input []byte, base64 [][]byte) (tokens int64) {
+	in := jsonread.Sound(input).Passing(base64)
 	for m := in.Among("messages"); m.Next(); {
 		for in.Open('['); in.More(']'); {
 			for member := in.Among("content"); member.Next(); {

@@ -116,6 +116,8 @@ type Request struct {
 	// OutputSchema is the capability's, which the result will be held to: of use to those that can ask a model for it.
 	OutputSchema json.RawMessage
 	Media        map[string]Media
+	// Base64 are long strings of Input, which its readers pass over (jsonread's Reader.Passing); not all that there are.
+	Base64 [][]byte
 	// States are those that this adapter gave with its earlier answers, by the number of a message of the conversation.
 	States    map[int]json.RawMessage
 	SubmitKey string // stable for one attempt of one task: "task_…/1"

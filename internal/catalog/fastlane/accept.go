@@ -5,13 +5,13 @@ import (
 	"math"
 	"slices"
 
-	"unitask/internal/bulk"
 	"unitask/internal/jsonread"
 )
 
-// Accepts reports whether a value is valid for sure. It accepts canonical form alone.
-func (s *Schema) Accepts(raw []byte) bool {
-	in := jsonread.Compact(raw)
+// Accepts reports whether a value is valid for sure. It accepts canonical form alone. base64 are strings of it that
+// Decode has read.
+func (s *Schema) Accepts(raw []byte, base64 [][]byte) bool {
+	in := jsonread.Compact(raw).Passing(base64)
 	s.accept(&in)
 	return in.Done()
 }
@@ -94,7 +94,7 @@ func (s *Schema) acceptString(raw []byte, spelling jsonread.Spelling) bool {
 	if !spelling.Canonical || !s.inBounds(float64(spelling.Runes(raw))) || s.enum != nil && !slices.Contains(s.enum, string(raw)) {
 		return false
 	}
-	if s.base64 && !bulk.IsBase64(spelling.Unquote(raw)) {
+	if s.base64 && !spelling.Base64 && !jsonread.IsBase64(spelling.Unquote(raw)) {
 		return false
 	}
 	if p, ok := s.pattern.(partMatcher); ok && spelling.Escaped() && p.MatchPart(raw[1:bytes.IndexByte(raw, '\\')]) {

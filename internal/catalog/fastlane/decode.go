@@ -7,6 +7,7 @@ package fastlane
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 
 	"unitask/internal/bulk"
@@ -22,10 +23,11 @@ const (
 )
 
 // Request is a decoded body. Input, Parameters and Metadata, nil if absent, are objects in canonical form and share no
-// memory with the body.
+// memory with the body. Base64 are long strings in them, for jsonread's Reader.Passing.
 type Request struct {
 	Capability                  string
 	Input, Parameters, Metadata []byte
+	Base64                      [][]byte
 }
 
 // Decode reads a body of at most depth levels (0: any) and tokens names and values. It takes sound
@@ -55,16 +57,52 @@ func Decode(body []byte, depth, tokens int) (r Request, ok bool) {
 	if !c.in.Done() || r.Capability == "" || r.Input == nil {
 		return Request{}, false
 	}
+	for _, part := range []*[]byte{&r.Input, &r.Parameters, &r.Metadata} {
+		*part = c.filled(*part)
+	}
+	r.Base64 = c.base64
 	return r, true
 }
 
 // canonicalizer copies JSON in canonical form (RFC 8785). Its reader fails if that takes more than
 // to drop white space and to sort members.
+//
+// Long strings of base64 are copied once, when everything stands in its place. Until then the output has a hole for each,
+// of a byte that no JSON has.
 type canonicalizer struct {
 	in     jsonread.Reader
 	out    []byte
-	size   int // of the body: the upper bound of out
+	size   int // of the body without its long strings: the upper bound of out
 	tokens int // that may still come: names, values, and ends of arrays and objects
+
+	long   [][]byte // strings of the body in their quotes, each named by its index in a hole
+	base64 [][]byte // the same in their places, without the quotes
+}
+
+const (
+	hole     = 0
+	holeSize = 3 // the byte and the index of a string; a body has fewer tokens than it can tell apart
+)
+
+// filled returns an object with its long strings.
+func (c *canonicalizer) filled(part []byte) []byte {
+	if len(c.long) == 0 || bytes.IndexByte(part, hole) < 0 {
+		return part
+	}
+	var pieces [][]byte
+	for at := bytes.IndexByte(part, hole); at >= 0; at = bytes.IndexByte(part, hole) {
+		pieces = append(pieces, part[:at], c.long[binary.BigEndian.Uint16(part[at+1:])])
+		part = part[at+holeSize:]
+	}
+	whole := bulk.Join(append(pieces, part)...)
+	from := 0
+	for i, p := range pieces {
+		if i%2 == 1 {
+			c.base64 = append(c.base64, whole[from+1:from+len(p)-1])
+		}
+		from += len(p)
+	}
+	return whole
 }
 
 // count fails after too many tokens.
@@ -88,7 +126,11 @@ func (c *canonicalizer) value() {
 		c.array()
 	case '"':
 		raw, spelling := c.in.Quoted()
-		c.copy(raw, spelling.Canonical)
+		if spelling.Base64 {
+			c.spare(raw)
+		} else {
+			c.copy(raw, spelling.Canonical)
+		}
 	case 't', 'f', 'n':
 		c.copy(c.in.Value(), true)
 	default:
@@ -104,9 +146,17 @@ func (c *canonicalizer) copy(raw []byte, canonical bool) {
 	}
 	c.count()
 	if len(raw) > cap(c.out)-len(c.out) {
-		c.out = slices.Grow(c.out, c.size-len(c.out))
+		c.out = slices.Grow(c.out, min(c.size-len(c.out), max(len(raw), 4*len(c.out))))
 	}
 	c.out = bulk.Append(c.out, raw)
+}
+
+// spare leaves a hole for a long string.
+func (c *canonicalizer) spare(raw []byte) {
+	c.count()
+	c.out = binary.BigEndian.AppendUint16(append(c.out, hole), uint16(len(c.long)))
+	c.long = append(c.long, raw)
+	c.size -= len(raw) - holeSize
 }
 
 // open enters an array or an object and counts its two tokens.

@@ -24,7 +24,7 @@ func refuses(r supplier.Request) string {
 	if endsWithAssistant(r.Input) {
 		return "the conversation ends with the assistant's words, which the format would have the answer go on with"
 	}
-	if slices.Contains(upstream.PartTypes(r.Input), upstream.PartAudio) {
+	if slices.Contains(upstream.PartTypes(r), upstream.PartAudio) {
 		return "the format takes no recordings"
 	}
 	g, p := generationOf(r.Model), upstream.Members(r.Parameters)

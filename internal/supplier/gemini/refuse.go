@@ -66,7 +66,7 @@ func refuses(r supplier.Request) string {
 // chatRefused knows what the models can't do. The format takes a web search beside tools too, but only from callers that
 // send each part of an answer back, to the last member: a state may be left out.
 func chatRefused(r supplier.Request) string {
-	calls := upstream.HasToolCalls(r.Input)
+	calls := upstream.HasToolCalls(r)
 	if !calls && !asksMore(r.Parameters) {
 		return ""
 	}

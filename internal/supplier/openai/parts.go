@@ -16,7 +16,7 @@ func copyParts(w *jsonwrite.Writer, r supplier.Request, api chatAPI, n int, mess
 	w.JSON(message.role)
 	w.Name("content")
 	w.Begin('[')
-	in := jsonread.Sound(message.parts)
+	in := jsonread.Sound(message.parts).Passing(r.Base64)
 	in.Open('[')
 	for i := 0; in.More(']'); i++ {
 		var kind, text, says []byte

@@ -56,7 +56,7 @@ func (s settings) ask(r supplier.Request, api chatAPI, live bool) (chatRequest, 
 // (see refuses), and those of the instruction to answer with an object, if it is to be there.
 func writeMessages(w *jsonwrite.Writer, r supplier.Request, api chatAPI, object bool) (said int, err error) {
 	var messages, prompt, system, instructs []byte
-	in := jsonread.Sound(r.Input)
+	in := jsonread.Sound(r.Input).Passing(r.Base64)
 	for m := in.Only("messages", "prompt", "system"); m.Next(); {
 		var says []byte
 		switch m.Name {
@@ -104,7 +104,7 @@ func textIn(in *jsonread.Reader) (raw, says []byte) {
 func absent(value []byte) bool { return len(value) == 0 || string(value) == "null" }
 
 func copyMessages(w *jsonwrite.Writer, r supplier.Request, api chatAPI, messages []byte) (said int, err error) {
-	in := jsonread.Sound(messages)
+	in := jsonread.Sound(messages).Passing(r.Base64)
 	in.Open('[')
 	for i := 0; err == nil && in.More(']'); i++ {
 		m := readMessage(&in)

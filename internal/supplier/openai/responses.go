@@ -55,7 +55,7 @@ func (a chatAPI) file() string {
 // api returns the API that a chat goes by: the server's, unless it has no counterpart for a member of the request or
 // doesn't serve the model. A seed has none either, but may have no effect.
 func (s settings) api(r supplier.Request) chatAPI {
-	if s.chatAPI != responses || completionsOnly(r.Model) || slices.Contains(upstream.PartTypes(r.Input), upstream.PartAudio) {
+	if s.chatAPI != responses || completionsOnly(r.Model) || slices.Contains(upstream.PartTypes(r), upstream.PartAudio) {
 		return completions
 	}
 	in := jsonread.New(r.Parameters)

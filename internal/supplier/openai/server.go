@@ -36,12 +36,12 @@ var partFeatures = map[string]string{
 
 // refusesChat names the member that the server's chat can't honour.
 func (s settings) refusesChat(r supplier.Request) string {
-	for _, kind := range upstream.PartTypes(r.Input) {
+	for _, kind := range upstream.PartTypes(r) {
 		if feature := partFeatures[kind]; feature != "" && !slices.Contains(s.features, feature) {
 			return unknownFeature(feature, "take "+feature+" in a chat")
 		}
 	}
-	if !slices.Contains(s.features, featureTools) && upstream.HasToolCalls(r.Input) {
+	if !slices.Contains(s.features, featureTools) && upstream.HasToolCalls(r) {
 		return unknownFeature(featureTools, "call tools")
 	}
 	in := jsonread.New(r.Parameters)

@@ -179,29 +179,32 @@ func Unsuited(kind string) *supplier.Error {
 }
 
 // HasToolCalls reports whether a conversation, in canonical form, has calls of tools.
-func HasToolCalls(input []byte) bool { return bytes.Contains(input, []byte(`"tool_calls":[`)) }
+func HasToolCalls(r supplier.Request) bool {
+	return jsonread.Contains(r.Input, `"tool_calls":[`, r.Base64)
+}
 
 // PartTypes returns the types of the parts in a chat's messages; nil if each message is a text, as most are, which a
 // canonical input shows without being read through.
-func PartTypes(input []byte) []string {
-	if !bytes.Contains(input, []byte(`"content":[`)) {
+func PartTypes(r supplier.Request) []string {
+	if !bytes.Contains(r.Input, []byte(`"content":[`)) {
 		return nil
 	}
 	var types []string
-	in := jsonread.Sound(input)
+	in := jsonread.Sound(r.Input).Passing(r.Base64)
 	for m := in.Among("messages"); m.Next(); {
 		for in.Open('['); in.More(']'); {
 			for member := in.Among("content"); member.Next(); {
-				types = appendTypes(types, in.Value())
+				types = appendTypes(types, &in)
 			}
 		}
 	}
 	return types
 }
 
-func appendTypes(types []string, content []byte) []string {
-	in := jsonread.Sound(content)
+// appendTypes reads a content.
+func appendTypes(types []string, in *jsonread.Reader) []string {
 	if in.Peek() != '[' {
+		in.Skip()
 		return types
 	}
 	for in.Open('['); in.More(']'); {

@@ -7,6 +7,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
+	"unitask/internal/supplier"
 	"unitask/internal/supplier/upstream"
 )
 
@@ -50,7 +51,7 @@ func TestTalk(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got); diff != "" || system != tt.system {
 			t.Errorf("%s: system %q (-want +got):\n%s", tt.input, system, diff)
 		}
-		if types := upstream.PartTypes([]byte(tt.input)); !slices.Equal(types, tt.types) {
+		if types := upstream.PartTypes(supplier.Request{Input: []byte(tt.input)}); !slices.Equal(types, tt.types) {
 			t.Errorf("%s: types %q, want %q", tt.input, types, tt.types)
 		}
 	}

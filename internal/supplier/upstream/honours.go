@@ -23,10 +23,10 @@ func (h Honours) Refuses(r supplier.Request) string {
 		return "the capability is none of this kind's"
 	}
 	defer bulk.Turn(len(r.Input))()
-	if name := unknown(r.Input, known.Input); name != "" {
+	if name := unknown(r.Input, known.Input, r.Base64); name != "" {
 		return "input " + name + " has no counterpart in this format"
 	}
-	if name := unknown(r.Parameters, known.Parameters); name != "" {
+	if name := unknown(r.Parameters, known.Parameters, nil); name != "" {
 		return "parameter " + name + " has no counterpart in this format"
 	}
 	return ""
@@ -43,8 +43,8 @@ func Members(object json.RawMessage) map[string]json.RawMessage {
 
 // unknown returns the first member of a canonical object that known lacks. Values are skipped in place: a prompt may
 // be long, and every route asks.
-func unknown(object json.RawMessage, known []string) string {
-	in := jsonread.Sound(object)
+func unknown(object json.RawMessage, known []string, base64 [][]byte) string {
+	in := jsonread.Sound(object).Passing(base64)
 	for in.Open('{'); in.More('}'); in.Skip() {
 		if name := in.Name(); !slices.Contains(known, string(name)) {
 			return string(name)

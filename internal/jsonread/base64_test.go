@@ -1,0 +1,69 @@
+package jsonread_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"unitask/internal/jsonread"
+)
+
+// FuzzBase64 reads a long string of base64 with something odd at some place, from memory of its own and after it was
+// read before: each way the result is that of a decoder, and what is taken for base64 is base64.
+func FuzzBase64(f *testing.F) {
+	for _, odd := range []string{"", "=", "==", "===", "====", "\n", `\/`, `\"`, `"`, "é", "\xff", "-", "QUJD", `","tool_calls":[`} {
+		for _, at := range []uint16{0, 1, 63, 64, 4095, 4096, 65535} {
+			f.Add(odd, at, uint16(8))
+			f.Add(odd, at, uint16(65535))
+		}
+	}
+	f.Fuzz(func(t *testing.T, odd string, before, after uint16) {
+		long := strings.Repeat("QUJDRA+/", 1<<13)
+		text := []byte(`{"a":"` + long[:before] + odd + long[:after] + `","b":["",{"c":1}]}`)
+		r := jsonread.New(text)
+		read := r.Value()
+		if sound := jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true)); sound != r.Done() || sound && !bytes.Equal(read, text) {
+			t.Fatalf("taken: %v, sound: %v", r.Done(), sound)
+		} else if !sound {
+			return
+		}
+		first, base64 := readStrings(t, jsonread.New(text), nil)
+		for way, again := range []jsonread.Reader{jsonread.New(text).Passing(base64), jsonread.Sound(text).Passing(base64), jsonread.Sound(bytes.Clone(text)).Passing(base64)} {
+			if got, _ := readStrings(t, again, base64); got != first {
+				t.Errorf("way %d: %s, want %s", way, got, first)
+			}
+		}
+		const piece = `"tool_calls":[`
+		if got, want := jsonread.Contains(text, piece, base64), bytes.Contains(text, []byte(piece)); got != want {
+			t.Errorf("%s is in it: %v, want %v", piece, got, want)
+		}
+	})
+}
+
+// readStrings says how the strings of a value are read, and returns those that are base64.
+func readStrings(t *testing.T, r jsonread.Reader, known [][]byte) (said string, base64 [][]byte) {
+	t.Helper()
+	for r.Open('{'); r.More('}'); {
+		r.Name()
+		if r.Peek() != '"' {
+			r.Skip()
+			continue
+		}
+		raw, spelling := r.Quoted()
+		said += fmt.Sprintf("%d bytes, %d runes, escaped %v\n", len(raw), spelling.Runes(raw), spelling.Escaped())
+		if spelling.Base64 {
+			text := spelling.Unquote(raw)
+			if !jsonread.IsBase64(text) {
+				t.Errorf("%d bytes are taken for base64", len(text))
+			}
+			base64 = append(base64, text)
+		}
+	}
+	if !r.Done() || known != nil && len(base64) > len(known) {
+		t.Errorf("read to its end: %v; %d of base64", r.Done(), len(base64))
+	}
+	return said, base64
+}
