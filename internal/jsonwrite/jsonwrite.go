@@ -22,7 +22,17 @@ type Writer struct {
 	comma bool // the next value needs one before it
 	err   error
 	last  cachedSecond
+	apart []apart
 }
+
+// apart is a text that isn't copied, and before how many bytes of the others it stands.
+type apart struct {
+	at   int
+	text []byte
+}
+
+// longText is from how many bytes on a text stays apart: a piece more to send costs less than the copy.
+const longText = 16 << 10
 
 // New returns a Writer with room for n bytes.
 func New(n int) *Writer { return Append(make([]byte, 0, n)) }
@@ -42,7 +52,24 @@ func (w *Writer) Reset() {
 const maxKept = 64 << 10
 
 // Bytes returns the written bytes, or the first error.
-func (w *Writer) Bytes() ([]byte, error) { return w.out, w.err }
+func (w *Writer) Bytes() ([]byte, error) {
+	if len(w.apart) > 0 {
+		pieces, err := w.Pieces()
+		return bytes.Join(pieces, nil), err
+	}
+	return w.out, w.err
+}
+
+// Pieces returns the written bytes in pieces, of which long texts of Long are their own memory, or the first error.
+func (w *Writer) Pieces() ([][]byte, error) {
+	pieces := make([][]byte, 0, 1+2*len(w.apart))
+	from := 0
+	for _, a := range w.apart {
+		pieces = append(pieces, w.out[from:a.at], a.text)
+		from = a.at
+	}
+	return append(pieces, w.out[from:]), w.err
+}
 
 // Raw appends bytes that are no value, such as a header or a line feed.
 func (w *Writer) Raw(b ...byte) { w.out = append(w.out, b...) }
@@ -162,6 +189,18 @@ func (w *Writer) Text(add func(to []byte) ([]byte, error)) {
 	if w.err == nil {
 		w.err = err
 	}
+}
+
+// Long appends a string of a prefix and a text that need no escaping. A long text isn't copied, and must stay as it is.
+func (w *Writer) Long(prefix string, text []byte) {
+	w.value()
+	w.out = append(append(w.out, '"'), prefix...)
+	if len(text) < longText {
+		w.out = append(w.out, text...)
+	} else {
+		w.apart = append(w.apart, apart{len(w.out), text})
+	}
+	w.out = append(w.out, '"')
 }
 
 // Any appends encoding/json's form of the value.

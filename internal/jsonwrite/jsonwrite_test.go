@@ -1,6 +1,7 @@
 package jsonwrite_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -63,5 +64,28 @@ func TestString(t *testing.T) {
 				t.Errorf("%q is written as %s and read as %q (%v)", text, raw, got, err)
 			}
 		}
+	}
+}
+
+// TestLong: long texts are the pieces' own memory, short ones are copied, and the whole is the same.
+func TestLong(t *testing.T) {
+	long := []byte(strings.Repeat("QUJD", 5_000))
+	w := jsonwrite.New(16)
+	w.Begin('[')
+	w.Long("data:", long)
+	w.Long("", long[:8])
+	w.Long("", long[4:])
+	w.Int(1)
+	w.End(']')
+	want := `["data:` + string(long) + `","` + string(long[:8]) + `","` + string(long[4:]) + `",1]`
+	pieces, err := w.Pieces()
+	if got := string(bytes.Join(pieces, nil)); err != nil || got != want {
+		t.Errorf("%v, got\n%s\nwant\n%s", err, got, want)
+	}
+	if len(pieces) != 5 || &pieces[1][0] != &long[0] || &pieces[3][0] != &long[4] {
+		t.Errorf("%d pieces", len(pieces))
+	}
+	if got, err := w.Bytes(); err != nil || string(got) != want {
+		t.Errorf("%v, got\n%s\nwant\n%s", err, got, want)
 	}
 }

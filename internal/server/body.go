@@ -58,8 +58,9 @@ func (m *memory) take(n int64) *[]byte {
 	return &piece
 }
 
-func (m *memory) give(piece *[]byte) {
-	clear(*piece)
+// give takes back a piece of which n bytes were written.
+func (m *memory) give(piece *[]byte, n int64) {
+	clear((*piece)[:n])
 	m[bits.Len(uint(len(*piece)-1))].Put(piece)
 }
 
@@ -109,7 +110,7 @@ func (b *bodies) read(x *exchange, limit int64) (body, error) {
 	if n >= 0 && n <= smallBody && b.small.Try("", n) {
 		memory := b.memory.take(n)
 		return fill(x, (*memory)[:n], sync.OnceFunc(func() {
-			b.memory.give(memory)
+			b.memory.give(memory, n)
 			b.small.Give("", n)
 		}))
 	}

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"unitask/internal/supplier"
@@ -10,7 +11,7 @@ import (
 // Ask writes a chat for a server with these settings, and says how much text it carries.
 func Ask(r supplier.Request, maxTokens string, streamUsage, live bool) (body json.RawMessage, said int, err error) {
 	ask, err := settings{maxTokens: maxTokens, streamUsage: streamUsage}.ask(r, completions, live)
-	return ask.body, ask.bytes, err
+	return bytes.Join(ask.body, nil), ask.bytes, err
 }
 
 // ScanAnswer reads an answer in the quick way, and DecodeAnswer in the other.

@@ -133,5 +133,9 @@ func writeTyped(w *jsonwrite.Writer, api chatAPI, name string, members func()) {
 
 // writeData writes a media value's bytes as a string in base64 after a prefix, both of which need no escaping.
 func writeData(w *jsonwrite.Writer, prefix string, m supplier.Media) {
+	if m.Base64 != nil {
+		w.Long(prefix, m.Base64)
+		return
+	}
 	w.Text(func(to []byte) ([]byte, error) { return upstream.AppendBase64(append(to, prefix...), m) })
 }

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"encoding/json"
 	"errors"
 
 	"unitask/internal/catalog"
@@ -13,7 +12,7 @@ import (
 
 // chatRequest is a chat in the supplier's format.
 type chatRequest struct {
-	body  json.RawMessage
+	body  upstream.Written
 	bytes int // of the text that it carries, for an estimate of its tokens
 }
 
@@ -21,7 +20,11 @@ type chatRequest struct {
 // numbers pass as they were written. An unknown member is an error, so that no member is dropped.
 func (s settings) ask(r supplier.Request, api chatAPI, live bool) (chatRequest, error) {
 	const more = 192 // bytes: names, brackets and a stream's members
-	w := jsonwrite.New(len(r.Model) + len(r.Input) + len(r.Parameters) + more)
+	size := len(r.Model) + len(r.Input) + len(r.Parameters) + more
+	for _, m := range r.Media {
+		size -= len(m.Base64)
+	}
+	w := jsonwrite.New(max(size, more))
 	w.Begin('{')
 	w.Name("model")
 	w.String(r.Model)
@@ -48,7 +51,7 @@ func (s settings) ask(r supplier.Request, api chatAPI, live bool) (chatRequest, 
 		w.JSON([]byte(`{"include_usage":true}`))
 	}
 	w.End('}')
-	body, err := w.Bytes()
+	body, err := w.Pieces()
 	return chatRequest{body, said}, err
 }
 

@@ -1,6 +1,8 @@
 package openai_test
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -292,6 +294,33 @@ func FuzzAsk(f *testing.F) {
 			t.Errorf("%s %s (valid: %v)\ngot  %s (%d, %v)\nwant %s (%d, %v)", r.Input, r.Parameters, valid, got, said, err, want, wantSaid, wantErr)
 		}
 	})
+}
+
+// TestAskLongMedia: a picture goes on in the characters in which it came, and the request is the same as of one that is
+// read from elsewhere.
+func TestAskLongMedia(t *testing.T) {
+	picture := strings.Repeat("picture", 3_000)
+	data := base64.StdEncoding.EncodeToString([]byte(picture))
+	input := `{"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image","image":{"data":"` + data +
+		`","content_type":"image/png"}},{"type":"text","text":"b"}]},{"role":"assistant","content":"c"}]}`
+	asked, problem := catalog.Decode([]byte(`{"capability":"text.chat","input":`+input+`}`), catalog.Limits{})
+	if problem != nil || len(asked.Base64) != 1 {
+		t.Fatalf("%v, %d long strings", problem, len(asked.Base64))
+	}
+	place := upstream.MediaPlace(0, 1, upstream.PartImage)
+	elsewhere := request("text.chat", string(asked.Input), `{}`)
+	elsewhere.Media = map[string]supplier.Media{place: suppliertest.Media("image/png", picture)}
+	here := elsewhere
+	here.Input, here.Base64 = asked.Input, asked.Base64
+	here.Media = map[string]supplier.Media{place: {ContentType: "image/png", Bytes: int64(len(picture)), Base64: asked.Base64[0]}}
+	want, wantSaid, err := openai.Ask(elsewhere, "max_tokens", true, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, said, err := openai.Ask(here, "max_tokens", true, false)
+	if err != nil || !bytes.Equal(got, want) || said != wantSaid || !bytes.Contains(got, []byte(data)) {
+		t.Errorf("%v, %d bytes (%d of text), want %d (%d)", err, len(got), said, len(want), wantSaid)
+	}
 }
 
 // canonical returns a chat as the catalog passes it on, and whether it does at all.

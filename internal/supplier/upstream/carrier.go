@@ -1,9 +1,9 @@
 package upstream
 
 import (
-	"bytes"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -51,8 +51,9 @@ func (s *standard) Carry(ctx context.Context, r http1.Request, within time.Durat
 		WroteHeaders: func() { sent.Store(true) },
 	}))
 	req.Method, req.URL, req.Header = r.Method, r.URL, r.Fields.All
-	if len(r.Body) > 0 { // without GetBody, with which net/http may send the request twice
-		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(r.Body)), int64(len(r.Body))
+	if n := r.Length(); n > 0 { // without GetBody, with which net/http may send the request twice
+		body := net.Buffers(append([][]byte{r.Body}, r.More...))
+		req.Body, req.ContentLength = io.NopCloser(&body), int64(n)
 	}
 	resp, err := s.transport.RoundTrip(req) //nolint:bodyclose // the Response's Body closes it
 	if err != nil {

@@ -66,6 +66,7 @@ type Call struct {
 	Path   string      // below the base URL, escaped, with a leading slash and perhaps a query
 	Header http.Header // beyond those that the client sets; may be nil
 	Body   []byte      // nil: no body; JSON unless Header says otherwise
+	More   [][]byte    // of the body: what follows Body
 	Limit  int64       // of the answer, in bytes after decompression; 0: DefaultLimit
 }
 
@@ -174,7 +175,7 @@ func (c *Client) request(call Call) (http1.Request, error) {
 		return http1.Request{}, err
 	}
 	return http1.Request{
-		Method: cmp.Or(call.Method, http.MethodPost), URL: at.url, Target: at.target, Fields: c.header(call, key), Body: call.Body,
+		Method: cmp.Or(call.Method, http.MethodPost), URL: at.url, Target: at.target, Fields: c.header(call, key), Body: call.Body, More: call.More,
 	}, nil
 }
 

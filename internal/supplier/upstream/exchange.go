@@ -26,7 +26,7 @@ type Format struct {
 }
 
 // Post sends body as JSON, once, and returns the answer of a success, which may still hide an error
-// (see Envelope). A body that is a json.RawMessage goes as it stands. limit bounds the answer in bytes; 0: DefaultLimit.
+// (see Envelope). A body that is Written goes as it stands. limit bounds the answer in bytes; 0: DefaultLimit.
 func (f Format) Post(ctx context.Context, path string, body any, limit int64) (Answer, error) {
 	call, err := encode(path, body, limit)
 	if err != nil {
@@ -111,9 +111,13 @@ func Unfit(cause error) *supplier.Error {
 	return Failure(supplier.NotSent, fault.Internal, cause)
 }
 
+// Written is JSON that is written already, in pieces, of which there is one at least. They must stay as they are until
+// the answer is there.
+type Written [][]byte
+
 func encode(path string, body any, limit int64) (Call, error) {
-	if written, ok := body.(json.RawMessage); ok {
-		return Call{Path: path, Body: written, Limit: limit}, nil
+	if written, ok := body.(Written); ok {
+		return Call{Path: path, Body: written[0], More: written[1:], Limit: limit}, nil
 	}
 	encoded, err := jsonv2.Marshal(body)
 	if err != nil {

@@ -8,12 +8,9 @@ import (
 	"unitask/internal/supplier"
 )
 
-// AppendBase64 appends the bytes of a media value in base64, of the standard alphabet with padding. Its error is
-// ReadMedia's.
+// AppendBase64 appends the bytes of a media value in base64, of the standard alphabet with padding, for one that has
+// none at hand. Its error is ReadMedia's.
 func AppendBase64(to []byte, m supplier.Media) ([]byte, error) {
-	if m.Base64 != nil {
-		return append(to, m.Base64...), nil
-	}
 	data, err := ReadMedia(m)
 	if err != nil {
 		return to, err

@@ -71,15 +71,18 @@ func (c *connection) send(r Request, until time.Time) (sent bool, err error) {
 	b := buffers.Get().(*bytes.Buffer)
 	b.Reset()
 	r.writeHead(b, c.of.host)
-	if len(r.Body) > inlineBody {
+	if r.Length() > inlineBody {
 		if !c.ready(until) {
 			return false, errGone
 		}
 		c.writing = make(chan error, 1)
-		go func() { c.writing <- c.writeBoth(b, r.Body) }()
+		go func() { c.writing <- c.writeAll(b, r) }()
 		return true, nil
 	}
 	b.Write(r.Body)
+	for _, piece := range r.More {
+		b.Write(piece)
+	}
 	sent, err = c.say(b.Bytes(), until)
 	buffers.Put(b)
 	return sent, err
@@ -97,12 +100,11 @@ func (c *connection) write(b []byte, until time.Time) (sent bool, err error) {
 	return n > 0 || err == nil || c.Conn != c.plain, err // TLS doesn't count a record that it wrote in part
 }
 
-func (c *connection) writeBoth(head *bytes.Buffer, body []byte) error {
-	_, err := c.Write(head.Bytes())
+// writeAll writes a long request, with one system call if the system takes it at once.
+func (c *connection) writeAll(head *bytes.Buffer, r Request) error {
+	pieces := net.Buffers(append([][]byte{head.Bytes(), r.Body}, r.More...))
+	_, err := pieces.WriteTo(c.Conn)
 	buffers.Put(head)
-	if err == nil {
-		_, err = c.Write(body)
-	}
 	return err
 }
 
@@ -115,9 +117,9 @@ func (r Request) writeHead(b *bytes.Buffer, host string) {
 	if len(r.Fields.All["Accept-Encoding"]) == 0 {
 		b.WriteString("\r\nAccept-Encoding: gzip")
 	}
-	if len(r.Body) > 0 || r.Method == http.MethodPost || r.Method == http.MethodPut {
+	if n := r.Length(); n > 0 || r.Method == http.MethodPost || r.Method == http.MethodPut {
 		b.WriteString("\r\nContent-Length: ")
-		b.Write(strconv.AppendInt(b.AvailableBuffer(), int64(len(r.Body)), 10))
+		b.Write(strconv.AppendInt(b.AvailableBuffer(), int64(n), 10))
 	}
 	b.WriteString("\r\n")
 	b.WriteString(r.Fields.lines)

@@ -18,7 +18,17 @@ type Request struct {
 	URL    *url.URL // not to be changed
 	Target string   // of the request line, for the URL's own host
 	Fields *Fields
-	Body   []byte // nil: none
+	Body   []byte   // nil: none
+	More   [][]byte // what follows Body
+}
+
+// Length returns the bytes of the whole body.
+func (r Request) Length() int {
+	n := len(r.Body)
+	for _, piece := range r.More {
+		n += len(piece)
+	}
+	return n
 }
 
 // Fields are the header of a request but for its first lines, which tell one request from another. They aren't changed,
