@@ -20,8 +20,12 @@ type Inline struct {
 	buffer  []byte
 }
 
-// inlinePiece is how many characters are decoded at once, a multiple of four.
-const inlinePiece = 32 << 10
+// Pieces of so many characters are decoded at once, multiples of four; the first holds SniffLen bytes, which are often
+// all that is read.
+const (
+	firstPiece  = 4 * ((SniffLen + 2) / 3)
+	inlinePiece = 32 << 10
+)
 
 // NewInline returns an Inline of data, which must stay as it is meanwhile, or an INVALID_REQUEST about the field if
 // data is empty or longer than limit, in decoded bytes. It doesn't decode.
@@ -76,9 +80,13 @@ func (r *Inline) decode() error {
 	if len(r.rest) == 0 {
 		return io.EOF
 	}
-	piece := r.rest[:min(len(r.rest), inlinePiece)]
+	size := inlinePiece
 	if r.buffer == nil {
-		r.buffer = make([]byte, base64.StdEncoding.DecodedLen(len(piece)))
+		size = firstPiece
+	}
+	piece := r.rest[:min(len(r.rest), size)]
+	if n := base64.StdEncoding.DecodedLen(len(piece)); n > len(r.buffer) {
+		r.buffer = make([]byte, n)
 	}
 	r.rest = r.rest[len(piece):]
 	n, err := base64.StdEncoding.Strict().Decode(r.buffer, piece)

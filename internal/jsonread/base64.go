@@ -39,8 +39,8 @@ func inBase64(b []byte) (n int, spelling Spelling) {
 	return n + 1, inBase64Spelling
 }
 
-// Contains reports whether a piece of JSON that has a quote in it stands in b, outside the strings that were read before
-// (see Reader.Passing).
+// Contains reports whether a piece of JSON stands in b, outside the strings that were read before (see Reader.Passing).
+// It begins with a quote and ends with a quote or a bracket, so that none of it can be in one of these.
 func Contains(b []byte, piece string, base64 [][]byte) bool {
 	for _, text := range base64 {
 		// Both end where their memory does, or the text isn't in b.

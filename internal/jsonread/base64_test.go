@@ -3,6 +3,7 @@ package jsonread_test
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,4 +67,43 @@ func readStrings(t *testing.T, r jsonread.Reader, known [][]byte) (said string, 
 		t.Errorf("read to its end: %v; %d of base64", r.Done(), len(base64))
 	}
 	return said, base64
+}
+
+// TestPassing: only the string itself is passed over, not another one of its length, and what stands around it is found.
+func TestPassing(t *testing.T) {
+	long := strings.Repeat("QUJD", 2_000)
+	text := []byte(`{"before":1,"a":"` + long + `","b":"` + long[:len(long)-1] + `-","after":["` + long + `"],"end":2}`)
+	var base64 [][]byte
+	read := func(r jsonread.Reader) (found []bool) {
+		for r.Open('{'); r.More('}'); {
+			r.Name()
+			if r.Peek() != '"' {
+				r.Skip()
+				continue
+			}
+			raw, spelling := r.Quoted()
+			if found = append(found, spelling.Base64); len(base64) == 0 {
+				base64 = append(base64, spelling.Unquote(raw))
+			}
+		}
+		if !r.Done() {
+			t.Error("it isn't read to its end")
+		}
+		return found
+	}
+	for _, r := range []jsonread.Reader{jsonread.New(text), jsonread.New(text).Passing(base64), jsonread.Sound(text).Passing(base64)} {
+		if got := read(r.Passing(base64)); !slices.Equal(got, []bool{true, false}) {
+			t.Errorf("base64: %v", got)
+		}
+	}
+	for piece, want := range map[string]bool{`"before"`: true, `"b":"`: true, `"after":[`: true, `"end"`: true, `"other"`: false} {
+		if got := jsonread.Contains(text, piece, base64); got != want {
+			t.Errorf("%s is in it: %v", piece, got)
+		}
+	}
+	elsewhere := append(make([]byte, 0, cap(text)), text...)
+	copy(elsewhere[len(long)/2:], `"other"`)
+	if !jsonread.Contains(elsewhere, `"other"`, base64) {
+		t.Error("a string of other memory is passed over")
+	}
 }
