@@ -98,8 +98,8 @@ type Request struct {
 	Input      json.RawMessage   // canonical form (RFC 8785); an object
 	Parameters json.RawMessage   // canonical form; "{}" if absent
 	Metadata   map[string]string // within its bounds; nil if absent or empty, and no part of the fingerprint
-	// Base64 are long strings of Input and Parameters, which readers of these pass over (jsonread's Reader.Passing); not
-	// all that there are.
+	// Base64 are long strings of Input in their order, which its readers pass over (jsonread's Reader.Passing); not all
+	// that there are.
 	Base64 [][]byte
 }
 

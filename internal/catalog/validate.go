@@ -32,7 +32,7 @@ func (e *compiled) validate(r Request) *fault.Error {
 	if err != nil {
 		return fault.From(err)
 	}
-	more, err := e.parameters.violations(GroupParameters, parameters, r.Base64)
+	more, err := e.parameters.violations(GroupParameters, parameters, nil)
 	if err != nil {
 		return fault.From(err)
 	}

@@ -124,7 +124,8 @@ func (g *Gateway) beginWork(o *order, c store.Created) *waiter {
 	case o.held != nil:
 		at.request, at.media, at.held, at.loaded = &o.request, o.media, o.held, o.held.begin()
 	case o.InputRef == "": // a stored input is read again: its memory was granted for the acceptance alone
-		o.request.Input, o.Input = c.Task.Input, nil // as it was recorded: the sent form needn't stay beside it
+		// As it was recorded: the sent form needn't stay beside it.
+		o.request.Input, o.Input, o.request.Base64 = c.Task.Input, nil, nil
 		at.request = &o.request
 	}
 	end, node := g.waiter(), o.First.Node
@@ -164,5 +165,5 @@ func answers(err error) bool {
 // detach keeps what is in the memory of the request's body, which its owner takes back.
 func (o *order) detach() {
 	o.Input, o.Parameters = bytes.Clone(o.Input), bytes.Clone(o.Parameters)
-	o.request.Input, o.request.Parameters = o.Input, o.Parameters
+	o.request.Input, o.request.Parameters, o.request.Base64 = o.Input, o.Parameters, nil
 }

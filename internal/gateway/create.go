@@ -161,7 +161,7 @@ func (g *Gateway) judge(ctx context.Context, c gate.Caller, req *catalog.Request
 		return nil, refused
 	}
 	if declared != nil {
-		req.Input = catalog.WithoutAuthorization(req.Input)
+		req.Input, req.Base64 = catalog.WithoutAuthorization(req.Input), nil
 		media = placesOf(entry, req.Input)
 	}
 	return &checked{entry, media, declared}, nil

@@ -56,11 +56,19 @@ func Contains(b []byte, piece string, base64 [][]byte) bool {
 	return bytes.Contains(b, []byte(piece))
 }
 
-// readBefore returns the length of the string at the beginning of b if it is one that was read before, else 0.
-func (r *Reader) readBefore(b []byte) (n int, spelling Spelling) {
-	for _, text := range r.base64 {
-		if n := len(text) + 1; n < len(b) && &text[0] == &b[1] && b[n] == '"' {
-			return n + 1, inBase64Spelling
+// readBefore returns the length of the string at the reader's place if it is one that was read before, else 0. It forgets
+// those that the reader has passed, so that a body of thousands is read in the time of its length.
+func (r *Reader) readBefore() (n int, spelling Spelling) {
+	place := r.pos + 1 // after the quote
+	for len(r.base64) > 0 {
+		text := r.base64[0]
+		at := cap(r.in) - cap(text) // both end where their memory does, or the text isn't in it
+		if at > place {
+			break
+		}
+		r.base64 = r.base64[1:]
+		if end := at + len(text); at == place && end < len(r.in) && &r.in[at] == &text[0] {
+			return len(text) + 2, inBase64Spelling
 		}
 	}
 	return 0, Spelling{}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -101,9 +102,66 @@ func TestPassing(t *testing.T) {
 			t.Errorf("%s is in it: %v", piece, got)
 		}
 	}
+	at := bytes.Index(text, []byte(`"QUJD`))
+	cut := jsonread.Sound(text[at : at+len(long)/2]).Passing(base64)
+	if raw, _ := cut.Quoted(); raw != nil {
+		t.Errorf("of half a string %d bytes are read", len(raw))
+	}
 	elsewhere := append(make([]byte, 0, cap(text)), text...)
+	copy(elsewhere[len(long)/2:], `","x":"`)
+	if got := read(jsonread.Sound(elsewhere).Passing(base64)); !slices.Equal(got, []bool{false, false, false}) {
+		t.Errorf("base64 in other memory: %v", got)
+	}
 	copy(elsewhere[len(long)/2:], `"other"`)
 	if !jsonread.Contains(elsewhere, `"other"`, base64) {
 		t.Error("a string of other memory is passed over")
+	}
+}
+
+// TestPassingMany: a body of thousands of such strings is read no slower with them than without, whole or piece by piece.
+func TestPassingMany(t *testing.T) {
+	text := []byte(`["` + strings.Repeat(strings.Repeat("QUJD", 1_025)+`"],["`, 3_000) + `end"]`)
+	text = []byte("[" + string(text) + "]")
+	var base64 [][]byte
+	in := jsonread.New(text)
+	for in.Open('['); in.More(']'); {
+		for in.Open('['); in.More(']'); {
+			if raw, spelling := in.Quoted(); spelling.Base64 {
+				base64 = append(base64, spelling.Unquote(raw))
+			}
+		}
+	}
+	if !in.Done() || len(base64) != 3_000 {
+		t.Fatalf("%d strings of base64", len(base64))
+	}
+	took := func(base64 [][]byte, read func(jsonread.Reader) jsonread.Reader) time.Duration {
+		least := time.Hour
+		for range 5 {
+			start := time.Now()
+			if in := read(jsonread.Sound(text).Passing(base64)); !in.Done() {
+				t.Fatal("it isn't read to its end")
+			}
+			least = min(least, time.Since(start))
+		}
+		return least
+	}
+	whole := func(in jsonread.Reader) jsonread.Reader {
+		in.Skip()
+		return in
+	}
+	if with, without := took(base64, whole), took(nil, whole); with > 2*without {
+		t.Errorf("whole: %v with the strings known, %v without", with, without)
+	}
+	pieces := func(in jsonread.Reader) jsonread.Reader {
+		for in.Open('['); in.More(']'); {
+			part := jsonread.Sound(in.Value()).Passing(base64)
+			if part.Skip(); !part.Done() {
+				in.Fail()
+			}
+		}
+		return in
+	}
+	if with, without := took(base64, pieces), took(nil, whole); with > 2*without {
+		t.Errorf("in pieces: %v with the strings known, %v whole without", with, without)
 	}
 }

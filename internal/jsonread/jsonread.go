@@ -8,6 +8,8 @@
 // may be too. Only Members detects duplicate members.
 package jsonread
 
+import "sort"
+
 // maxNesting is how deep arrays and objects may be nested, as in jsontext.
 const maxNesting = 10_000
 
@@ -30,11 +32,12 @@ func New(b []byte) Reader { return Reader{in: b, maxDepth: maxNesting} }
 // Compact returns a Reader of b that fails at white space, as canonical form has none.
 func Compact(b []byte) Reader { return Reader{in: b, maxDepth: maxNesting, compact: true} }
 
-// Passing returns the Reader with strings that were read before, without their quotes: the texts of Spelling.Base64.
-// Where one of them stands in the Reader's own memory, it is passed over without a look at its bytes, which are
-// megabytes of a picture; a copy elsewhere is read as ever.
+// Passing returns the Reader with strings of one piece of memory that were read before, in their order and without their
+// quotes: the texts of Spelling.Base64. Where one of them stands in the Reader's own memory, it is passed over without a
+// look at its bytes, which are megabytes of a picture; a copy elsewhere is read as ever.
 func (r Reader) Passing(base64 [][]byte) Reader {
-	r.base64 = base64
+	ahead := sort.Search(len(base64), func(i int) bool { return cap(base64[i]) < cap(r.in) })
+	r.base64 = base64[ahead:]
 	return r
 }
 

@@ -58,7 +58,7 @@ func (r *Reader) Quoted() (raw []byte, spelling Spelling) {
 		return nil, spelling
 	}
 	rest := r.in[r.pos:]
-	n, spelling := r.readBefore(rest)
+	n, spelling := r.readBefore()
 	if n == 0 && !r.sound {
 		n, spelling = inBase64(rest)
 	}

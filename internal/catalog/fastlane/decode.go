@@ -23,7 +23,7 @@ const (
 )
 
 // Request is a decoded body. Input, Parameters and Metadata, nil if absent, are objects in canonical form and share no
-// memory with the body. Base64 are long strings in them, for jsonread's Reader.Passing.
+// memory with the body. Base64 are long strings of Input, for jsonread's Reader.Passing.
 type Request struct {
 	Capability                  string
 	Input, Parameters, Metadata []byte
@@ -57,10 +57,9 @@ func Decode(body []byte, depth, tokens int) (r Request, ok bool) {
 	if !c.in.Done() || r.Capability == "" || r.Input == nil {
 		return Request{}, false
 	}
-	for _, part := range []*[]byte{&r.Input, &r.Parameters, &r.Metadata} {
-		*part = c.filled(*part)
-	}
-	r.Base64 = c.base64
+	r.Input, r.Base64 = c.filled(r.Input)
+	r.Parameters, _ = c.filled(r.Parameters)
+	r.Metadata, _ = c.filled(r.Metadata)
 	return r, true
 }
 
@@ -75,8 +74,7 @@ type canonicalizer struct {
 	size   int // of the body without its long strings: the upper bound of out
 	tokens int // that may still come: names, values, and ends of arrays and objects
 
-	long   [][]byte // strings of the body in their quotes, each named by its index in a hole
-	base64 [][]byte // the same in their places, without the quotes
+	long [][]byte // strings of the body in their quotes, each named by its index in a hole
 }
 
 const (
@@ -84,25 +82,25 @@ const (
 	holeSize = 3 // the byte and the index of a string; a body has fewer tokens than it can tell apart
 )
 
-// filled returns an object with its long strings.
-func (c *canonicalizer) filled(part []byte) []byte {
+// filled returns an object with its long strings, and these as they stand in it, without their quotes.
+func (c *canonicalizer) filled(part []byte) (whole []byte, base64 [][]byte) {
 	if len(c.long) == 0 || bytes.IndexByte(part, hole) < 0 {
-		return part
+		return part, nil
 	}
 	var pieces [][]byte
 	for at := bytes.IndexByte(part, hole); at >= 0; at = bytes.IndexByte(part, hole) {
 		pieces = append(pieces, part[:at], c.long[binary.BigEndian.Uint16(part[at+1:])])
 		part = part[at+holeSize:]
 	}
-	whole := bulk.Join(append(pieces, part)...)
+	whole = bulk.Join(append(pieces, part)...)
 	from := 0
 	for i, p := range pieces {
 		if i%2 == 1 {
-			c.base64 = append(c.base64, whole[from+1:from+len(p)-1])
+			base64 = append(base64, whole[from+1:from+len(p)-1])
 		}
 		from += len(p)
 	}
-	return whole
+	return whole, base64
 }
 
 // count fails after too many tokens.
