@@ -49,20 +49,18 @@ func checkDecodeFast(t *testing.T, body []byte, lim catalog.Limits) (accepted bo
 	return true
 }
 
-// checkBase64 checks that the long strings of a request are base64 in its input and its parameters, and all of it there.
+// checkBase64 checks that the long strings of a request are base64 in its input.
 func checkBase64(t *testing.T, r catalog.Request) {
 	t.Helper()
+	in := jsonread.Sound(r.Input).Passing(r.Base64)
+	if in.Skip(); !in.Done() {
+		t.Fatalf("%.9999q isn't read to its end, with %d strings known", r.Input, len(r.Base64))
+	}
 	found := 0
-	for _, part := range []json.RawMessage{r.Input, r.Parameters} {
-		in := jsonread.Sound(part).Passing(r.Base64)
-		if in.Skip(); !in.Done() {
-			t.Fatalf("%.9999q isn't read to its end, with %d strings known", part, len(r.Base64))
-		}
-		for _, text := range r.Base64 {
-			at := cap(part) - cap(text)
-			if at > 0 && at+len(text) < len(part) && &part[at] == &text[0] && part[at-1] == '"' && part[at+len(text)] == '"' && jsonread.IsBase64(text) {
-				found++
-			}
+	for _, text := range r.Base64 {
+		at := cap(r.Input) - cap(text)
+		if at > 0 && at+len(text) < len(r.Input) && &r.Input[at] == &text[0] && r.Input[at-1] == '"' && r.Input[at+len(text)] == '"' && jsonread.IsBase64(text) {
+			found++
 		}
 	}
 	if found != len(r.Base64) {
