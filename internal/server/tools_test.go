@@ -32,9 +32,11 @@ func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // toolsOf is a client of the protocol with a key.
-func (w *world) toolsOf(key string) *sdk.ClientSession {
+func (w *world) toolsOf(key string) *sdk.ClientSession { return w.toolsBy(key, nil) }
+
+func (w *world) toolsBy(key string, o *sdk.ClientOptions) *sdk.ClientSession {
 	w.t.Helper()
-	c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
+	c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, o)
 	s := fixture.Must(c.Connect(w.t.Context(), &sdk.StreamableClientTransport{
 		Endpoint: w.base + api.PathMCP, HTTPClient: &http.Client{Transport: bearing{key}}, MaxRetries: -1,
 	}, nil))(w.t)
@@ -358,19 +360,29 @@ func TestToolsHaveAnEnd(t *testing.T) {
 	}
 }
 
-// TestToolsAtShutdown: a call that waits is answered by its task's id when the node goes down.
+// TestToolsAtShutdown: a call that waits is answered by its task's id when the node goes down. It waits from the first
+// news of its task on: until then its answer names its key.
 func TestToolsAtShutdown(t *testing.T) {
 	w := newWorld(t, options{tools: true})
-	s := w.toolsOf(w.test)
+	heard := make(chan struct{}, 100)
+	s := w.toolsBy(w.test, &sdk.ClientOptions{
+		ProgressNotificationHandler: func(context.Context, *sdk.ProgressNotificationClientRequest) { heard <- struct{}{} },
+	})
 	answer := make(chan *sdk.CallToolResult, 1)
+	call := &sdk.CallToolParams{Name: "image_generate", Arguments: json.RawMessage(`{"input":{"prompt":"@stuck:running"}}`)}
+	call.SetProgressToken("a token")
 	go func() {
-		got, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "image_generate", Arguments: json.RawMessage(`{"input":{"prompt":"@stuck:running"}}`)})
+		got, err := s.CallTool(t.Context(), call)
 		if err != nil {
 			t.Error(err)
 		}
 		answer <- got
 	}()
-	w.until("the task is there", func() bool { return len(w.ids(w.test)) > 0 })
+	select {
+	case <-heard:
+	case <-time.After(time.Minute):
+		t.Fatal("no news of the task")
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := w.Shutdown(ctx); err != nil {
