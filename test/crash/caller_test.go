@@ -25,8 +25,6 @@ type observer struct {
 	seed   uint64
 	keys   map[task.Mode]string // API keys
 
-	pictures bool // all tasks are
-
 	// undone is set while a restore may undo events: callers and suppliers go on, and no event is recorded.
 	undone atomic.Bool
 
@@ -64,16 +62,29 @@ func (b *observer) surprise(r *record, format string, args ...any) {
 
 // add opens the record of a new task: a chat that is paid for, or now and then a picture.
 func (b *observer) add(rng *rand.Rand) *record {
+	if rng.IntN(4) == 0 {
+		return b.addPicture(rng)
+	}
+	return b.open(func(key string) *record {
+		r := b.newRecord(task.Live, key, fmt.Sprintf(`{"capability":"text.chat","input":{"prompt":%q}}`, key))
+		r.Seen.Answer = new(harness.AnswerTo(key))
+		return r
+	})
+}
+
+// addPicture opens the record of a picture, which may be of a class.
+func (b *observer) addPicture(rng *rand.Rand) *record {
+	class := []string{"", "", " @class:findable", " @class:neither"}[rng.IntN(4)]
+	return b.open(func(key string) *record {
+		return b.newRecord(task.Test, key, fmt.Sprintf(`{"capability":"image.generate","input":{"prompt":%q}}`, key+class))
+	})
+}
+
+// open takes up the record that of makes of a key.
+func (b *observer) open(of func(key string) *record) *record {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	key := fmt.Sprintf("crash-%x-%d", b.seed, len(b.records))
-	r := b.newRecord(task.Live, key, fmt.Sprintf(`{"capability":"text.chat","input":{"prompt":%q}}`, key))
-	if rng.IntN(4) == 0 || b.pictures {
-		class := []string{"", "", " @class:findable", " @class:neither"}[rng.IntN(4)]
-		r = b.newRecord(task.Test, key, fmt.Sprintf(`{"capability":"image.generate","input":{"prompt":%q}}`, key+class))
-	} else {
-		r.Seen.Answer = new(harness.AnswerTo(key))
-	}
+	r := of(fmt.Sprintf("crash-%x-%d", b.seed, len(b.records)))
 	b.records = append(b.records, r)
 	return r
 }

@@ -28,26 +28,60 @@ const tasksOfAStep = 10
 // TestClock sets the clock of the real server by an hour and a year, forwards and backwards, under load: no task ends
 // early, no work is submitted twice, and every file can be had.
 func TestClock(t *testing.T) {
-	o, found := stepServer(t, false)
+	w := startClocked(t)
+	ctx, halt := context.WithCancel(t.Context())
+	defer halt()
+	var all sync.WaitGroup
+	for i := range callers {
+		all.Go(func() { w.call(ctx, rand.New(rand.NewPCG(w.seed, uint64(i)+2))) })
+	}
+	for i, by := range clockSteps {
+		w.set(by)
+		rest(ctx, stepTime)
+		w.server.Until(time.Minute, "a step of the clock has met enough tasks", func() bool { return w.begun() >= tasksOfAStep*(i+1) })
+	}
+	halt()
+	all.Wait()
+	o, found := w.judge()
 	for _, fault := range found {
 		t.Error(fault)
 	}
 	t.Logf("%d steps of the clock: %d tasks, %d submissions", len(clockSteps), len(o.Tasks), len(o.Submissions))
 }
 
-// TestClockControl is the control: a server that goes by the wall clock alone ends work early. Its callers ask for
-// pictures alone, for it is the files of some steps that it always loses.
+// TestClockControl is the control: a server that goes by the wall clock alone loses the file that it made while its
+// clock was a year late.
 func TestClockControl(t *testing.T) {
 	harness.NeedsBolt(t) // with tasks in PostgreSQL the database's clock counts, whatever a node believes
-	_, found := stepServer(t, true, "UNITASK_TEST_CLOCK_NAIVE=1")
+	w := startClocked(t, "UNITASK_TEST_CLOCK_NAIVE=1")
+	rng := rand.New(rand.NewPCG(w.seed, 2))
+	ends := func(by time.Duration) {
+		w.set(by)
+		w.server.Until(time.Minute, "a picture is made by that clock", func() bool {
+			r := w.addPicture(rng)
+			w.pursue(t.Context(), rng, r)
+			got := w.get(t.Context(), r, r.Seen.Acknowledged[0])
+			return got.State == task.Succeeded && time.Since(got.CreatedAt.Add(-by)).Abs() < time.Hour
+		})
+	}
+	ends(-365 * 24 * time.Hour)
+	ends(0)
+	_, found := w.judge()
 	if len(found) == 0 {
 		t.Error("a server that believes the wall clock passes for a sound one")
 	}
 	t.Logf("%d faults, such as: %v", len(found), found[:min(2, len(found))])
 }
 
-// stepServer runs a server whose clock is set again and again, and returns the observation and its violations.
-func stepServer(t *testing.T, pictures bool, env ...string) (invariant.Observation, []string) {
+// clocked is a server whose clock can be set, with the observer of its callers.
+type clocked struct {
+	*observer
+	paid   *harness.Chats
+	offset string // the file that says how far the clock is off
+}
+
+// startClocked starts the server with more of an environment; its clock is right.
+func startClocked(t *testing.T, env ...string) *clocked {
 	t.Helper()
 	seed := harness.Setting(t, "UNITASK_CRASH_SEED", rand.Uint64())
 	t.Logf("UNITASK_CRASH_SEED=%d", seed)
@@ -58,39 +92,33 @@ func stepServer(t *testing.T, pictures bool, env ...string) (invariant.Observati
 	if err := harness.Build(s.Program, "clocktest"); err != nil {
 		t.Fatal(err)
 	}
-	offset := filepath.Join(s.Dir, "clock")
-	s.Env = append(env, "UNITASK_TEST_CLOCK="+offset)
-	set := func(by time.Duration) {
-		next := offset + ".next"
-		if err := os.WriteFile(next, fmt.Appendln(nil, int64(by/time.Second)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(next, offset); err != nil {
-			t.Fatal(err)
-		}
-	}
-	set(0)
+	w := &clocked{&observer{t: t, server: s, seed: seed}, paid, filepath.Join(s.Dir, "clock")}
+	s.Env = append(env, "UNITASK_TEST_CLOCK="+w.offset)
+	w.set(0)
 	s.Start()
-	b := &observer{t: t, server: s, seed: seed, pictures: pictures, keys: map[task.Mode]string{
-		task.Live: s.MustNewKey(task.Live), task.Test: s.MustNewKey(task.Test),
-	}}
-	ctx, halt := context.WithCancel(t.Context())
-	defer halt()
-	var all sync.WaitGroup
-	for i := range callers {
-		all.Go(func() { b.call(ctx, rand.New(rand.NewPCG(seed, uint64(i)+2))) })
+	w.keys = map[task.Mode]string{task.Live: s.MustNewKey(task.Live), task.Test: s.MustNewKey(task.Test)}
+	return w
+}
+
+// set sets the server's clock, away from the true time; the server looks every 10 ms.
+func (w *clocked) set(by time.Duration) {
+	w.t.Helper()
+	next := w.offset + ".next"
+	if err := os.WriteFile(next, fmt.Appendln(nil, int64(by/time.Second)), 0o600); err != nil {
+		w.t.Fatal(err)
 	}
-	for i, by := range clockSteps {
-		set(by)
-		rest(ctx, stepTime)
-		s.Until(time.Minute, "a step of the clock has met enough tasks", func() bool { return b.begun() >= tasksOfAStep*(i+1) })
+	if err := os.Rename(next, w.offset); err != nil {
+		w.t.Fatal(err)
 	}
-	halt()
-	all.Wait()
-	b.settle(time.Minute)
-	o := b.observe()
-	o.Submissions, o.Counted = paid.Sent(), map[string]bool{cheap: true, dear: true}
-	return o, judgeClock(b, o)
+}
+
+// judge waits until all tasks have ended, and returns the observation and its violations.
+func (w *clocked) judge() (invariant.Observation, []string) {
+	w.t.Helper()
+	w.settle(time.Minute)
+	o := w.observe()
+	o.Submissions, o.Counted = w.paid.Sent(), map[string]bool{cheap: true, dear: true}
+	return o, judgeClock(w.observer, o)
 }
 
 // judgeClock returns the violations. The times in a timeline are those of the wall clock and go back with it.
