@@ -61,10 +61,11 @@ func NeedsBolt(t *testing.T) {
 	}
 }
 
-// Build builds unitask with the build tags, and further flags of go build, into a file.
+// Build builds unitask with the build tags, and further flags of go build, into a file. It is "go run" that builds,
+// which keeps the linked program in Go's cache: the packages that need one link it once.
 func Build(file, tags string, flags ...string) error {
-	args := append([]string{"build", "-tags", tags, "-o", file}, flags...)
-	build := exec.CommandContext(context.Background(), "go", append(args, "unitask/cmd/unitask")...)
+	args := append([]string{"run", "-tags", tags, "-exec", "cp"}, flags...)
+	build := exec.CommandContext(context.Background(), "go", append(args, "unitask/cmd/unitask", file)...)
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
