@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"sync"
 
 	"unitask/internal/submit/talk"
@@ -29,6 +28,7 @@ func (s *chatSession) say(ctx context.Context, text string) error {
 
 // message makes a message of a text and files, of which large ones are sent ahead.
 func (s *chatSession) message(ctx context.Context, text string, paths []string) (json.RawMessage, []journal.File, error) {
+	defer s.t.hush()()
 	p := startProgress(s.t, string(s.Entry.Name))
 	defer p.stop()
 	read := &arguments.Reader{StdinUsed: true, AheadFunc: (&ahead{ctx: ctx, client: s.Service.Client, progress: p}).send}
@@ -55,6 +55,7 @@ func (s *chatSession) finish(ctx context.Context) error {
 }
 
 func (s *chatSession) await(ctx context.Context) error {
+	defer s.t.hush()()
 	p := startProgress(s.t, string(s.Entry.Name))
 	stop := sync.OnceFunc(p.stop)
 	s.progress.Store(p)
@@ -100,7 +101,6 @@ func (s *chatSession) left(err error) error {
 		next = "an empty line waits on, /cancel ends it; " + next
 	}
 	if interrupted(err) && s.t.inTTY {
-		_, _ = io.WriteString(s.t.err, "\r\x1b[K") // over the terminal's ^C
 		s.t.note("the answer goes on without you")
 		s.t.note("%s %s", s.t.errStyle.bold.Render("hint:"), next)
 		return nil

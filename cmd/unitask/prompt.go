@@ -13,6 +13,7 @@ import (
 
 	"unitask/internal/hint"
 
+	xterm "github.com/charmbracelet/x/term"
 	"github.com/muesli/cancelreader"
 	"golang.org/x/term"
 )
@@ -115,6 +116,22 @@ func (t *terminal) ask(ctx context.Context, question func(*os.File, io.Reader) (
 		return "", context.Cause(ctx)
 	}
 	return answer, err
+}
+
+// hush keeps keys that are typed ahead of the next prompt off the screen until end is called. They wait for the prompt.
+func (t *terminal) hush() (end func()) {
+	f, ok := t.in.(*os.File)
+	if !ok || !t.inTTY {
+		return func() {}
+	}
+	before, err := xterm.GetState(f.Fd())
+	if err != nil {
+		return func() {}
+	}
+	quiet := *before
+	withoutEcho(&quiet)
+	_ = xterm.SetState(f.Fd(), &quiet) // the keys are shown then, as they always were
+	return func() { _ = xterm.SetState(f.Fd(), before) }
 }
 
 // oneByte reads no further than it must, since the rest may answer the next question.

@@ -39,8 +39,15 @@ func TestChatKilled(t *testing.T) {
 	p.Shows("taken back: What is 5+7?")
 	p.Keys("/hlep", "Enter")
 	p.Shows("you mean /help?")
-	p.Keys("What is 6+8?", "Enter")
-	p.Shows("6+8 = 14")
+	p.Keys("What is 6+8? @slow:2s", "Enter")
+	h.oneRuns()
+	if modes := p.Modes(); !strings.Contains(modes, " icanon ") || !strings.Contains(modes, " -echo ") {
+		t.Errorf("keys that are typed into an answer would be shown there: %s", modes)
+	}
+	p.Keys("typed ahead")
+	p.Shows("6+8 = 14", "› typed ahead")
+	p.Keys("C-u")
+	p.Hides("typed ahead")
 
 	p.Keys("/save no/such/x", "Enter")
 	p.Shows("there is no folder")
@@ -56,10 +63,13 @@ func TestChatKilled(t *testing.T) {
 	p.Shows("They ask something", "8+8 = 16")
 	p.Keys("C-d")
 	p.Shows("code 0")
+	if modes := p.Modes(); !strings.Contains(modes, " echo ") {
+		t.Errorf("keys aren't shown after the end: %s", modes)
+	}
 	if got := strings.Count(h.must("tasks", "list"), "text.chat"); got != 6 {
 		t.Errorf("%d tasks, want one for each of the six messages", got)
 	}
-	const want = "What is 12*7+1?|12*7+1 = 85|upper two \nlines|TWO \nLINES|What is 6+8?|6+8 = 14|What is 8+8?|8+8 = 16\n"
+	const want = "What is 12*7+1?|12*7+1 = 85|upper two \nlines|TWO \nLINES|What is 6+8? @slow:2s|6+8 = 14|What is 8+8?|8+8 = 16\n"
 	if got := h.must("chat", "show", "--jq", `[.messages[].text] | join("|")`); got != want {
 		t.Errorf("the conversation is %q, want %q", got, want)
 	}

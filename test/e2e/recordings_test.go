@@ -32,14 +32,15 @@ type film struct {
 }
 
 // newFilm opens a recorded terminal with a shell in it, whose folder is the host's and whose prompt is "$". The program
-// notes its process, so that it can be killed.
+// notes its process, so that it can be killed. The shell is one that people type into: it sets the terminal right after
+// a kill, which dash doesn't.
 func (h *host) newFilm(title string, width, height int) *film {
 	h.T.Helper()
 	f := &film{
 		Terminal: h.newTerminal(width, height, "sh", "-c", `cd "$0"; mkdir -p bin
 			printf '#!/bin/sh\necho $$ >"%s"\nexec "%s" "$@"\n' "$0/pid" "$1" >bin/unitask; chmod +x bin/unitask
-			unset NO_COLOR UNITASK_API_KEY; export COLORTERM=truecolor PATH="$PWD/bin:$PATH" UNITASK_DATA_DIR="$0/data" PS1="$2"; exec sh`,
-			h.Dir, harness.Binary(), "\n\x1b[1;32m$\x1b[0m "),
+			unset NO_COLOR UNITASK_API_KEY; export COLORTERM=truecolor PATH="$PWD/bin:$PATH" UNITASK_DATA_DIR="$0/data" HISTFILE= PS1="$2"; exec bash --norc`,
+			h.Dir, harness.Binary(), `\n\[\e[1;32m\]$\[\e[0m\] `),
 		Recording: recording.Recording{Title: title, Width: width, Height: height},
 		host:      h,
 	}

@@ -71,6 +71,17 @@ func (p *Terminal) Must(args ...string) string {
 // Screen returns the text on the screen.
 func (p *Terminal) Screen() string { return p.Must("capture-pane", "-p") }
 
+// Modes returns the terminal's modes as "stty -a" says them, such as " icanon -echo ", with a space around each.
+func (p *Terminal) Modes() string {
+	p.t.Helper()
+	stty := exec.CommandContext(p.t.Context(), "sh", "-c", `exec stty -a <"$0"`, strings.TrimSpace(p.Must("display-message", "-p", "#{pane_tty}")))
+	out, err := stty.CombinedOutput()
+	if err != nil {
+		p.t.Fatalf("stty: %v\n%s", err, out)
+	}
+	return " " + strings.Join(strings.Fields(string(out)), " ") + " "
+}
+
 // Keys presses keys by tmux's names for them, or types a text.
 func (p *Terminal) Keys(names ...string) {
 	p.t.Helper()
