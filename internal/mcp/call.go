@@ -58,9 +58,12 @@ func (s *Server) submit(ctx context.Context, o order, hold *time.Duration, show 
 	case trouble != nil:
 		return s.refusal(trouble, o.key)
 	case last.ID == "":
+		ended := "the call was ended before the service answered"
+		if errors.Is(context.Cause(ctx), errLimit) {
+			ended = fmt.Sprintf("the service didn't answer within %d s", api.Seconds(s.Limit))
+		}
 		return broken(nil, fmt.Sprintf(
-			"the service didn't answer within %d s; the task may have been accepted\nhint: the same arguments with %s %q get the same task",
-			api.Seconds(s.Limit), argKey, o.key))
+			"%s; the task may have been accepted\nhint: the same arguments with %s %q get the same task", ended, argKey, o.key))
 	}
 	return s.outcome(ctx, last, o.key)
 }

@@ -24,8 +24,8 @@ func (bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// overHTTP is a client connected to a handler's tools; room says whether answers may carry files.
-func overHTTP(t *testing.T, f *fake, handler http.Handler, room bool) *sdk.ClientSession {
+// overHTTP is a client connected to a handler's tools, and these; room says whether answers may carry files.
+func overHTTP(t *testing.T, f *fake, handler http.Handler, room bool) (*sdk.ClientSession, *mcp.HTTP) {
 	t.Helper()
 	f.journal = journal.Open(t.TempDir())
 	h, err := mcp.NewHTTP(mcp.HTTPConfig{BaseURL: "http://service", Limit: 2 * time.Second})
@@ -44,7 +44,7 @@ func overHTTP(t *testing.T, f *fake, handler http.Handler, room bool) *sdk.Clien
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	return s
+	return s, h
 }
 
 func generate(t *testing.T, s *sdk.ClientSession) *sdk.CallToolResult {
@@ -78,7 +78,8 @@ func TestHTTPFiles(t *testing.T) {
 				a.URL = tt.url
 			}
 			f.output.Images = []api.Artifact{a}
-			got := generate(t, overHTTP(t, f, http.HandlerFunc(f.serve), tt.room))
+			session, _ := overHTTP(t, f, http.HandlerFunc(f.serve), tt.room)
+			got := generate(t, session)
 			raw, err := json.Marshal(got.Content)
 			if err != nil || !strings.HasPrefix(string(raw), `[{"type":"`+tt.want+`"`) {
 				t.Errorf("%.200s, %v", raw, err)
@@ -108,10 +109,28 @@ func TestHTTPBroken(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := generate(t, overHTTP(t, newFake(t), broken, true))
+			session, _ := overHTTP(t, newFake(t), broken, true)
+			got := generate(t, session)
 			if !got.IsError || !strings.Contains(text(got), "idempotency_key") {
 				t.Errorf("%q", text(got))
 			}
 		})
+	}
+}
+
+// TestHTTPEnded: a call that the service ends before it answers doesn't take the call's time for over.
+func TestHTTPEnded(t *testing.T) {
+	called := make(chan struct{})
+	session, h := overHTTP(t, newFake(t), http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		close(called)
+		<-r.Context().Done()
+	}), true)
+	go func() {
+		<-called
+		h.Close()
+	}()
+	got := text(generate(t, session))
+	if !strings.HasPrefix(got, "ERROR\nthe call was ended before the service answered; ") || !strings.Contains(got, "idempotency_key") {
+		t.Errorf("%q", got)
 	}
 }
