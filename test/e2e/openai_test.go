@@ -51,7 +51,8 @@ type heardByOpenAI struct {
 	}
 	Called             []map[string]string
 	Loop, StreamedLoop string
-	JSON               map[string]string
+	JSON, Zod          map[string]string
+	ZodLoop            string
 	Freely             map[string]string
 	FreelyStreamed     map[string]string
 	Image              string
@@ -120,6 +121,9 @@ func TestOpenAILibrary(t *testing.T) {
 	}
 	if _, ok := got.JSON["town"]; !ok || len(got.JSON) != 1 {
 		t.Errorf("JSON: %v", got.JSON)
+	}
+	if _, ok := got.Zod["town"]; !ok || len(got.Zod) != 1 || !strings.Contains(got.ZodLoop, "rain") {
+		t.Errorf("by zod: %v, in the loop %q", got.Zod, got.ZodLoop)
 	}
 	free := map[string]string{"answer": "12*7+1 = 85"}
 	if diff := cmp.Diff([]map[string]string{free, free}, []map[string]string{got.Freely, got.FreelyStreamed}); diff != "" {

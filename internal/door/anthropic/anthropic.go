@@ -166,7 +166,7 @@ func (r *request) output(w *jsonwrite.Writer) (effort string) {
 		}
 	}
 	r.paths.schema = inbound.Under(at, "schema")
-	inbound.Copy(w, members, "schema", "output_schema")
+	inbound.CopySchema(w, members, "schema", "output_schema")
 	return effort
 }
 

@@ -29,6 +29,9 @@ const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QD
 // schema is one that an answer may be held to, and a tool's.
 const schema = `{"type":"object","properties":{"place":{"type":"string"}},"required":["place"],"additionalProperties":false}`
 
+// former is the same in the dialect of draft 7.
+var former = `{"$schema":"http://json-schema.org/draft-07/schema#",` + schema[1:]
+
 var defaultDirectory = sync.OnceValues(func() (*catalog.Catalog, error) { return catalog.Default() })
 
 func document(t testing.TB) *openapicheck.Document {
@@ -92,6 +95,8 @@ var translations = []struct{ name, request, want string }{
 	{"a search", message(`"Hi"`, `"tools":[{"type":"web_search_20250305","name":"web_search"}]`), created(hi, `,"web_search":true`)},
 	{"a strict tool", message(`"Hi"`, `"tools":[{"name":"f","input_schema":`+schema+`,"strict":true}]`), created(hi, `,"tools":[{"name":"f","parameters":`+schema+`,"strict":true}]`)},
 	{"a schema", message(`"Hi"`, `"output_config":{"format":{"type":"json_schema","schema":`+schema+`}}`), created(hi, `,"output_schema":`+schema)},
+	{"a schema of draft 7", message(`"Hi"`, `"output_config":{"format":{"type":"json_schema","schema":`+former+`}}`), created(hi, `,"output_schema":`+schema)},
+	{"a strict tool of draft 7", message(`"Hi"`, `"tools":[{"name":"f","strict":true,"input_schema":`+former+`}]`), created(hi, `,"tools":[{"name":"f","parameters":`+schema+`,"strict":true}]`)},
 	{"its former place", message(`"Hi"`, `"output_format":{"type":"json_schema","schema":`+schema+`}`), created(hi, `,"output_schema":`+schema)},
 	{"no thought", message(`"Hi"`, `"thinking":{"type":"disabled"}`), created(hi, `,"reasoning":"none"`)},
 	{"some thought", message(`"Hi"`, `"thinking":{"type":"enabled","budget_tokens":1024}`), created(hi, `,"reasoning":"low"`)},

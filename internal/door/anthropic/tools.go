@@ -36,7 +36,7 @@ func (r *request) tools(w *jsonwrite.Writer) {
 			w.Begin('{')
 			inbound.Copy(w, tool, "name", "name")
 			inbound.Copy(w, tool, "description", "description")
-			inbound.Copy(w, tool, "input_schema", "parameters")
+			inbound.CopyParameters(w, tool, "input_schema")
 			if r.Flag(tool, r.paths.tools[i], "strict") {
 				w.Name("strict")
 				w.Bool(true)

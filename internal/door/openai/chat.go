@@ -110,7 +110,7 @@ func (r *request) format(w *jsonwrite.Writer) []renaming {
 	if _, ok := members["schema"]; !ok {
 		r.Row(inbound.Under(inbound.Under(at, inner), "schema"), "is required")
 	}
-	inbound.Copy(w, members, "schema", catalog.OutputSchema)
+	inbound.CopySchema(w, members, "schema", catalog.OutputSchema)
 	return nil
 }
 

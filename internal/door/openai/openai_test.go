@@ -21,6 +21,13 @@ const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QD
 // schema is one that an answer may be held to, and a tool's.
 const schema = `{"type":"object","properties":{"place":{"type":"string"}},"required":["place"],"additionalProperties":false}`
 
+// A schema of draft 7, as OpenAI's library for JavaScript makes them of zod's, and the same in the service's dialect.
+const (
+	former = `{"type":"object","properties":{"place":{"$ref":"#/definitions/name"}},"required":["place"],"additionalProperties":false,` +
+		`"definitions":{"name":{"type":"string"}},"$schema":"http://json-schema.org/draft-07/schema#"}`
+	renewed = `{"type":"object","properties":{"place":{"$ref":"#/$defs/name"}},"required":["place"],"additionalProperties":false,"$defs":{"name":{"type":"string"}}}`
+)
+
 var defaultDirectory = sync.OnceValues(func() (*catalog.Catalog, error) { return catalog.Default() })
 
 func directory(t testing.TB) *catalog.Catalog {
@@ -91,6 +98,8 @@ func TestTranslate(t *testing.T) {
 		{"a choice", user(`"Hi"`, `"tool_choice":"required","tools":[{"type":"function","function":{"name":"f"}}]`), created(hi, `{"tools":[{"name":"f"}],"tool_choice":"required"}`)},
 		{"a strict tool", user(`"Hi"`, `"tools":[{"type":"function","function":{"name":"f","parameters":`+schema+`,"strict":true}}]`), created(hi, `{"tools":[{"name":"f","parameters":`+schema+`,"strict":true}]}`)},
 		{"a schema", user(`"Hi"`, `"response_format":{"type":"json_schema","json_schema":{"name":"place","strict":true,"schema":`+schema+`}}`), created(hi, `{"output_schema":`+schema+`}`)},
+		{"a schema of zod's", user(`"Hi"`, `"response_format":{"type":"json_schema","json_schema":{"name":"place","strict":true,"schema":`+former+`}}`), created(hi, `{"output_schema":`+renewed+`}`)},
+		{"a strict tool of zod's", user(`"Hi"`, `"tools":[{"type":"function","function":{"name":"f","parameters":`+former+`,"strict":true}}]`), created(hi, `{"tools":[{"name":"f","parameters":`+renewed+`,"strict":true}]}`)},
 		{"any object", user(`"Hi"`, `"response_format":{"type":"json_object"}`), created(hi, `{"output_schema":{"type":"object"}}`)},
 		{"escapes", user(`"a\u00e9\"\\"`), created(`[{"role":"user","content":"aé\"\\"}]`, `{}`)},
 	} {

@@ -135,7 +135,7 @@ func (r *request) textFormat(w *jsonwrite.Writer) []renaming {
 		if _, ok := given["schema"]; !ok {
 			r.Row(inbound.Under(at, "schema"), "is required")
 		}
-		inbound.Copy(w, given, "schema", catalog.OutputSchema)
+		inbound.CopySchema(w, given, "schema", catalog.OutputSchema)
 	case jsonObject:
 		r.Members(value, at, plainFormatMembers)
 		return anyObject(w, at)

@@ -92,6 +92,8 @@ func TestTranslateResponses(t *testing.T) {
 		{"no search", asked(`"Hi"`, `"tools":[{"type":"web_search_preview"}],"tool_choice":"none"`), created(hi, `{}`)},
 		{"a strict tool", asked(`"Hi"`, `"tools":[{"type":"function","name":"f","parameters":`+schema+`,"strict":true}]`), created(hi, `{"tools":[{"name":"f","parameters":`+schema+`,"strict":true}]}`)},
 		{"any object", asked(`"Hi"`, `"text":{"format":{"type":"json_object"}}`), created(hi, `{"output_schema":{"type":"object"}}`)},
+		{"a schema of zod's", asked(`"Hi"`, `"text":{"format":{"type":"json_schema","name":"place","strict":true,"schema":`+former+`}}`), created(hi, `{"output_schema":`+renewed+`}`)},
+		{"a strict tool of zod's", asked(`"Hi"`, `"tools":[{"type":"function","name":"f","strict":true,"parameters":`+former+`}]`), created(hi, `{"tools":[{"name":"f","parameters":`+renewed+`,"strict":true}]}`)},
 		{"a schema", asked(`"Hi"`, `"text":{"format":{"type":"json_schema","name":"place","strict":true,"schema":`+schema+`}}`), created(hi, `{"output_schema":`+schema+`}`)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

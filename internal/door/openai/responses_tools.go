@@ -73,8 +73,10 @@ func (r *request) responseTool(w, told *jsonwrite.Writer, tool []byte, at string
 	w.Begin('{')
 	told.Begin('{')
 	named(told, "type", typeFunction)
+	inbound.Copy(w, given, "name", "name")
+	inbound.Copy(w, given, "description", "description")
+	inbound.CopyParameters(w, given, "parameters")
 	for _, name := range []string{"name", "description", "parameters"} {
-		inbound.Copy(w, given, name, name)
 		inbound.Copy(told, given, name, name)
 	}
 	if _, ok := given["parameters"]; !ok {

@@ -30,9 +30,9 @@ func (r *request) tools(w *jsonwrite.Writer) {
 func (r *request) tool(w *jsonwrite.Writer, tool []byte, at string) {
 	function := r.function(tool, at, toolMembers, functionMembers)
 	w.Begin('{')
-	for _, name := range []string{"name", "description", "parameters"} {
-		inbound.Copy(w, function, name, name)
-	}
+	inbound.Copy(w, function, "name", "name")
+	inbound.Copy(w, function, "description", "description")
+	inbound.CopyParameters(w, function, "parameters")
 	r.strict(w, function, inbound.Under(at, typeFunction))
 	w.End('}')
 }

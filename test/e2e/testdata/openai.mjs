@@ -5,6 +5,8 @@ import { join } from "node:path";
 
 const [modules] = process.argv.slice(2);
 const { default: OpenAI } = await import(pathToFileURL(join(modules, "openai/index.mjs")));
+const { zodFunction, zodResponseFormat } = await import(pathToFileURL(join(modules, "openai/helpers/zod.mjs")));
+const { z } = await import(pathToFileURL(join(modules, "zod/index.js")));
 const client = new OpenAI();
 const heard = {};
 
@@ -46,6 +48,13 @@ const parsed = await client.chat.completions.parse({
   model: "text.chat", messages: user("A town, please."), response_format: { type: "json_schema", json_schema: { name: "town", strict: true, schema } },
 });
 heard.json = JSON.parse(parsed.choices[0].message.content);
+
+// The same by zod, of which the library makes a schema of draft 7.
+const town = z.object({ town: z.string() });
+const byZod = { model: "text.chat", messages: user("A town, please."), response_format: zodResponseFormat(town, "town") };
+heard.zod = (await client.chat.completions.parse(byZod)).choices[0].message.parsed;
+const tooled = { ...loop, tools: [zodFunction({ name: "get_weather", parameters: town, function: () => "rain" })] };
+heard.zodLoop = await client.chat.completions.runTools(tooled).finalContent();
 
 // JSON mode, as programs used it before there were schemas.
 const freely = { model: "text.chat", messages: user("What is 12*7+1?"), response_format: { type: "json_object" } };
