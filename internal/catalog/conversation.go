@@ -135,7 +135,7 @@ func (c *conversation) members(said message, at string) {
 		}
 	}
 	mayBeBlank := said.role == roleTool || said.role == roleAssistant && said.calls != nil
-	if !mayBeBlank && isBlank(said.content) {
+	if !mayBeBlank && IsBlank(said.content) {
 		c.row("must not be blank", at, "content")
 	}
 	if said.role == roleTool && said.callID == "" {
@@ -143,8 +143,8 @@ func (c *conversation) members(said message, at string) {
 	}
 }
 
-// isBlank reports whether a content is a text of white space.
-func isBlank(content []byte) bool {
+// IsBlank reports whether a content is a text of white space.
+func IsBlank(content []byte) bool {
 	if len(content) == 0 || content[0] != '"' {
 		return false
 	}

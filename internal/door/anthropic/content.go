@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/base64"
+	"slices"
 
 	"unitask/internal/catalog"
 	"unitask/internal/door"
@@ -48,9 +49,13 @@ func (r *request) message(w *jsonwrite.Writer, message []byte, at string) {
 	from := origin{at: at, content: inbound.Under(at, "content")}
 	switch {
 	case content[0] == '"':
-		r.said(w, string(role), parts{raw: content}, from)
-	case string(role) != roleUser:
-		r.said(w, string(role), r.parts(content, from.content, blocks(string(role))), from)
+		if string(role) != roleAssistant || !catalog.IsBlank(content) {
+			r.said(w, string(role), parts{raw: content}, from)
+		}
+	case string(role) == roleAssistant:
+		r.answered(w, r.parts(content, from.content, blocks(roleAssistant)), from)
+	case string(role) == roleSystem:
+		r.said(w, roleSystem, r.parts(content, from.content, blocks(roleSystem)), from)
 	default:
 		all := r.parts(content, from.content, blocks(roleUser))
 		for _, result := range all.results {
@@ -59,6 +64,15 @@ func (r *request) message(w *jsonwrite.Writer, message []byte, at string) {
 		if len(all.parts) > 0 || len(all.results) == 0 {
 			r.said(w, roleUser, all, from)
 		}
+	}
+}
+
+// answered writes an answer that is sent back, without the texts of white space that it may have had. One without words
+// and calls has no place in the conversation.
+func (r *request) answered(w *jsonwrite.Writer, all parts, from origin) {
+	all.parts = slices.DeleteFunc(all.parts, func(b block) bool { return b.kind == "text" && catalog.IsBlank(b.members["text"]) })
+	if len(all.parts) > 0 || len(all.calls) > 0 {
+		r.said(w, roleAssistant, all, from)
 	}
 }
 

@@ -29,6 +29,7 @@ func (r *request) chat() Call {
 	c.Stream = r.Flag(r.values, "", "stream")
 	c.IncludeUsage = r.streamOptions(c.Stream)
 	c.Body = body(c.Model, input, parameters, r.values[memberMetadata])
+	c.silent = r.silent
 	return c
 }
 
@@ -135,21 +136,30 @@ func (r *request) messages(w *jsonwrite.Writer) {
 	}
 	w.Name("messages")
 	w.Begin('[')
-	r.List(value, "messages", func(_ int, message []byte, at string) { r.message(w, message, at) })
+	r.List(value, "messages", func(i int, message []byte, at string) {
+		if !r.message(w, message, at) {
+			r.silent = append(r.silent, i)
+		}
+	})
 	w.End(']')
 }
 
-func (r *request) message(w *jsonwrite.Writer, message []byte, at string) {
+// message writes a message, and reports whether it has a place in the conversation: an answer that says nothing, as it
+// is sent back, has none.
+func (r *request) message(w *jsonwrite.Writer, message []byte, at string) bool {
 	role, ok := r.Kind(message, at, "role", false)
 	if !ok {
-		return
+		return true
 	}
 	members, known := roles[role]
 	if !known {
 		r.Row(inbound.Under(at, "role"), "must be one of developer, system, user, assistant and tool")
-		return
+		return true
 	}
 	given := r.Members(message, at, members)
+	if role == "assistant" && given["tool_calls"] == nil && saysNothing(given["content"]) {
+		return false
+	}
 	w.Begin('{')
 	w.Name("role")
 	if role == "developer" {
@@ -167,4 +177,5 @@ func (r *request) message(w *jsonwrite.Writer, message []byte, at string) {
 	inbound.Copy(w, given, "tool_call_id", "tool_call_id")
 	inbound.Copy(w, given, memberState, memberState)
 	w.End('}')
+	return true
 }

@@ -5,14 +5,36 @@ import (
 	"path"
 	"strings"
 
+	"unitask/internal/catalog"
 	"unitask/internal/door"
 	"unitask/internal/door/inbound"
+	"unitask/internal/jsonread"
 	"unitask/internal/jsonwrite"
 )
 
 // content writes what a message says: a text, or parts.
 func (r *request) content(w *jsonwrite.Writer, content []byte, at string) {
 	r.eachPart(w, content, at, parts, "text, image_url, input_audio and file", r.part)
+}
+
+// saysNothing reports whether a content is a text of white space, or parts that are all such texts.
+func saysNothing(content []byte) bool {
+	if len(content) == 0 || content[0] != '[' {
+		return catalog.IsBlank(content)
+	}
+	texts, others := 0, 0
+	inbound.Elements(content, func(_ int, part []byte) {
+		in := jsonread.Sound(part)
+		if in.Peek() == '{' {
+			for m := in.Among("text"); m.Next(); {
+				if catalog.IsBlank(in.Value()) {
+					texts++
+				}
+			}
+		}
+		others++
+	})
+	return texts > 0 && texts == others
 }
 
 // eachPart writes a text, or parts by write, which has the members that known allows for the part's kind.

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"strconv"
 	"strings"
 
 	"unitask/internal/catalog"
@@ -61,10 +62,28 @@ func (c *Call) param(field string) string {
 	}
 	for _, group := range []string{catalog.GroupInput, catalog.GroupParameters} {
 		if below, ok := strings.CutPrefix(field, group+"."); ok {
-			return bracketed(strings.Join(nested(strings.Split(below, ".")), "."))
+			return bracketed(strings.Join(nested(c.counted(strings.Split(below, "."))), "."))
 		}
 	}
 	return field
+}
+
+// counted returns the path of a message with its index in the request.
+func (c *Call) counted(path []string) []string {
+	if len(path) < 2 || path[0] != "messages" || len(c.silent) == 0 {
+		return path
+	}
+	at, err := strconv.Atoi(path[1])
+	if err != nil {
+		return path
+	}
+	for _, before := range c.silent {
+		if before <= at {
+			at++
+		}
+	}
+	path[1] = strconv.Itoa(at)
+	return path
 }
 
 // within returns what follows a path's beginning, if it has it.

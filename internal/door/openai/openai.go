@@ -75,6 +75,7 @@ type Call struct {
 	renamed []renaming                                    // before those of all calls
 
 	maxTokens string    // the caller's name of max_output_tokens
+	silent    []int     // messages of the request that have no place in the task's conversation
 	oneText   bool      // the input of embeddings is one text, not a list
 	response  *response // of a call that is answered with a response; nil for the others
 }
@@ -88,6 +89,7 @@ type request struct {
 
 	values map[string][]byte // the members of the body that aren't null
 	files  map[string][]part // those of a form that are files
+	silent []int             // messages without a place in the conversation
 }
 
 // read checks a body as JSON and its members by the rules, and hands them over to be translated. A body of many bytes

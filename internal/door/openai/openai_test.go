@@ -49,6 +49,12 @@ func user(content string, more ...string) string {
 	return `{"model":"text.chat","messages":[{"role":"user","content":` + content + `}]` + strings.Join(append([]string{""}, more...), ",") + `}`
 }
 
+// talk is a conversation with answers that say nothing, and a last message.
+func talk(last string) string {
+	return `{"model":"text.chat","messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":""},
+		{"role":"assistant","content":[{"type":"text","text":"\n"}],"state":"abc"},` + last + `]}`
+}
+
 // created is a creation of text.chat.
 func created(input, parameters string) string {
 	return `{"capability":"text.chat","input":{"messages":` + input + `},"parameters":` + parameters + `}`
@@ -98,6 +104,9 @@ func TestTranslate(t *testing.T) {
 		{"a choice", user(`"Hi"`, `"tool_choice":"required","tools":[{"type":"function","function":{"name":"f"}}]`), created(hi, `{"tools":[{"name":"f"}],"tool_choice":"required"}`)},
 		{"a strict tool", user(`"Hi"`, `"tools":[{"type":"function","function":{"name":"f","parameters":`+schema+`,"strict":true}}]`), created(hi, `{"tools":[{"name":"f","parameters":`+schema+`,"strict":true}]}`)},
 		{"a schema", user(`"Hi"`, `"response_format":{"type":"json_schema","json_schema":{"name":"place","strict":true,"schema":`+schema+`}}`), created(hi, `{"output_schema":`+schema+`}`)},
+		{
+			"answers that say nothing", talk(`{"role":"user","content":"Go on"}`), created(`[{"role":"user","content":"Hi"},{"role":"user","content":"Go on"}]`, `{}`),
+		},
 		{"a schema of zod's", user(`"Hi"`, `"response_format":{"type":"json_schema","json_schema":{"name":"place","strict":true,"schema":`+former+`}}`), created(hi, `{"output_schema":`+renewed+`}`)},
 		{"a strict tool of zod's", user(`"Hi"`, `"tools":[{"type":"function","function":{"name":"f","parameters":`+former+`,"strict":true}}]`), created(hi, `{"tools":[{"name":"f","parameters":`+renewed+`,"strict":true}]}`)},
 		{"any object", user(`"Hi"`, `"response_format":{"type":"json_object"}`), created(hi, `{"output_schema":{"type":"object"}}`)},
@@ -201,6 +210,7 @@ var refusals = []struct{ request, param, message string }{
 
 	// What the directory refuses, in the caller's own terms.
 	{user(`""`), "messages[0].content", "messages[0].content must not be blank"},
+	{talk(`{"role":"user","content":[{"type":"text","text":""}]}`), "messages[3].content[0].text", "messages[3].content[0].text must not be blank"},
 	{user(`"Hi"`, `"temperature":"hot","max_tokens":0`), "max_tokens", "max_tokens must be at least 1; temperature must be a number"},
 	{user(`"Hi"`, `"max_completion_tokens":0`), "max_completion_tokens", "max_completion_tokens must be at least 1"},
 	{user(`"Hi"`, `"reasoning_effort":"minimal"`), "reasoning_effort", "reasoning_effort must be one of none, low, medium, high"},

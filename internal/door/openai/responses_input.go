@@ -152,8 +152,10 @@ func (t *conversation) said(given map[string][]byte, i int, at string) {
 	switch role {
 	case "assistant":
 		goes := t.goesOn(given["id"], func(o *turn) bool { return o.content == nil })
-		goes.content, goes.at = content, inbound.Under(at, "content")
-		goes.place.content, goes.place.said = i, "content"
+		if !saysNothing(content) {
+			goes.content, goes.at = content, inbound.Under(at, "content")
+			goes.place.content, goes.place.said = i, "content"
+		}
 	case "user", "system", "developer":
 		t.flush()
 		if role == "developer" {
