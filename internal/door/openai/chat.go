@@ -145,7 +145,7 @@ func (r *request) messages(w *jsonwrite.Writer) {
 }
 
 // message writes a message, and reports whether it has a place in the conversation: an answer that says nothing, as it
-// is sent back, has none.
+// is sent back, has none, nor have empty directions.
 func (r *request) message(w *jsonwrite.Writer, message []byte, at string) bool {
 	role, ok := r.Kind(message, at, "role", false)
 	if !ok {
@@ -157,7 +157,7 @@ func (r *request) message(w *jsonwrite.Writer, message []byte, at string) bool {
 		return true
 	}
 	given := r.Members(message, at, members)
-	if role == "assistant" && given["tool_calls"] == nil && saysNothing(given["content"]) {
+	if role != "user" && role != "tool" && given["tool_calls"] == nil && saysNothing(given["content"]) {
 		return false
 	}
 	w.Begin('{')

@@ -49,9 +49,9 @@ func user(content string, more ...string) string {
 	return `{"model":"text.chat","messages":[{"role":"user","content":` + content + `}]` + strings.Join(append([]string{""}, more...), ",") + `}`
 }
 
-// talk is a conversation with answers that say nothing, and a last message.
+// talk is a conversation with directions and answers that say nothing, and a last message.
 func talk(last string) string {
-	return `{"model":"text.chat","messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":""},
+	return `{"model":"text.chat","messages":[{"role":"system","content":""},{"role":"user","content":"Hi"},{"role":"assistant","content":""},
 		{"role":"assistant","content":[{"type":"text","text":"\n"}],"state":"abc"},` + last + `]}`
 }
 
@@ -93,7 +93,7 @@ func TestTranslate(t *testing.T) {
 			"tools", `{"model":"text.chat","messages":[{"role":"user","content":"Weather?"},
 				{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","index":0,"function":{"name":"weather","arguments":"{\"place\": \"Oslo\"}","parsed_arguments":{"place":"Oslo"}}},
 				{"id":"call_2","type":"function","function":{"name":"weather","arguments":"Oslo?"}}]},
-				{"role":"tool","tool_call_id":"call_1","content":"rain"},{"role":"tool","tool_call_id":"call_2","content":""}],
+				{"role":"tool","tool_call_id":"call_1","name":"weather","content":"rain"},{"role":"tool","tool_call_id":"call_2","content":""}],
 			"tools":[{"type":"function","function":{"name":"weather","description":"Tells it.","parameters":` + schema + `,"strict":false}}],
 			"tool_choice":{"type":"function","function":{"name":"weather"}},"parallel_tool_calls":false}`,
 			created(`[{"role":"user","content":"Weather?"},{"role":"assistant","tool_calls":[{"id":"call_1","name":"weather","arguments":{"place":"Oslo"}},
@@ -210,7 +210,7 @@ var refusals = []struct{ request, param, message string }{
 
 	// What the directory refuses, in the caller's own terms.
 	{user(`""`), "messages[0].content", "messages[0].content must not be blank"},
-	{talk(`{"role":"user","content":[{"type":"text","text":""}]}`), "messages[3].content[0].text", "messages[3].content[0].text must not be blank"},
+	{talk(`{"role":"user","content":[{"type":"text","text":""}]}`), "messages[4].content[0].text", "messages[4].content[0].text must not be blank"},
 	{user(`"Hi"`, `"temperature":"hot","max_tokens":0`), "max_tokens", "max_tokens must be at least 1; temperature must be a number"},
 	{user(`"Hi"`, `"max_completion_tokens":0`), "max_completion_tokens", "max_completion_tokens must be at least 1"},
 	{user(`"Hi"`, `"reasoning_effort":"minimal"`), "reasoning_effort", "reasoning_effort must be one of none, low, medium, high"},

@@ -59,7 +59,9 @@ func (t *conversation) call() Call {
 	c := Call{Model: string(r.Text(r.values, "", "model")), Base: chatBase, response: &response{asked: map[string][]byte{}}}
 	input, parameters := jsonwrite.New(1<<10), jsonwrite.New(1<<8)
 	input.Begin('{')
-	inbound.Copy(input, r.values, "instructions", "system")
+	if !saysNothing(r.values["instructions"]) {
+		inbound.Copy(input, r.values, "instructions", "system")
+	}
 	t.items(input)
 	input.End('}')
 	parameters.Begin('{')

@@ -156,11 +156,12 @@ func (t *conversation) said(given map[string][]byte, i int, at string) {
 			goes.content, goes.at = content, inbound.Under(at, "content")
 			goes.place.content, goes.place.said = i, "content"
 		}
-	case "user", "system", "developer":
-		t.flush()
-		if role == "developer" {
-			role = "system"
+	case "system", "developer":
+		if t.flush(); !saysNothing(content) {
+			t.message("system", content, inbound.Under(at, "content"), place{content: i, said: "content"})
 		}
+	case "user":
+		t.flush()
 		t.message(role, content, inbound.Under(at, "content"), place{content: i, said: "content"})
 	case "":
 	default:

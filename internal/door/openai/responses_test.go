@@ -37,8 +37,8 @@ func find(t testing.TB) openai.Find {
 
 const question = `{"role":"user","content":"Weather?"}`
 
-// silent are answers that say nothing.
-const silent = `{"role":"assistant","content":" "},{"type":"message","role":"assistant","content":[{"type":"output_text","text":""}]}`
+// silent are directions and answers that say nothing.
+const silent = `{"role":"developer","content":""},{"role":"assistant","content":" "},{"type":"message","role":"assistant","content":[{"type":"output_text","text":""}]}`
 
 // TestTranslateResponses has requests become creations, which the directory finds valid.
 func TestTranslateResponses(t *testing.T) {
@@ -95,7 +95,7 @@ func TestTranslateResponses(t *testing.T) {
 		{"no search", asked(`"Hi"`, `"tools":[{"type":"web_search_preview"}],"tool_choice":"none"`), created(hi, `{}`)},
 		{"a strict tool", asked(`"Hi"`, `"tools":[{"type":"function","name":"f","parameters":`+schema+`,"strict":true}]`), created(hi, `{"tools":[{"name":"f","parameters":`+schema+`,"strict":true}]}`)},
 		{"any object", asked(`"Hi"`, `"text":{"format":{"type":"json_object"}}`), created(hi, `{"output_schema":{"type":"object"}}`)},
-		{"answers that say nothing", asked(`[` + question + `,` + silent + `,` + question + `]`), created(`[`+question+`,`+question+`]`, `{}`)},
+		{"answers that say nothing", asked(`[`+question+`,`+silent+`,`+question+`]`, `"instructions":""`), created(`[`+question+`,`+question+`]`, `{}`)},
 		{"a schema of zod's", asked(`"Hi"`, `"text":{"format":{"type":"json_schema","name":"place","strict":true,"schema":`+former+`}}`), created(hi, `{"output_schema":`+renewed+`}`)},
 		{"a strict tool of zod's", asked(`"Hi"`, `"tools":[{"type":"function","name":"f","strict":true,"parameters":`+former+`}]`), created(hi, `{"tools":[{"name":"f","parameters":`+renewed+`,"strict":true}]}`)},
 		{"a schema", asked(`"Hi"`, `"text":{"format":{"type":"json_schema","name":"place","strict":true,"schema":`+schema+`}}`), created(hi, `{"output_schema":`+schema+`}`)},
@@ -158,7 +158,7 @@ var responseRefusals = []struct{ request, param, message string }{
 
 	// What the directory refuses, in the caller's own terms.
 	{asked(`""`), "input", "input must not be blank"},
-	{asked(`"Hi"`, `"instructions":" "`), "instructions", "instructions must not be blank"},
+	{asked(`"Hi"`, `"instructions":5`), "instructions", "instructions must be a string"},
 	{asked(`"Hi"`, `"max_output_tokens":0,"reasoning":{"effort":"minimal"}`), "max_output_tokens", "max_output_tokens must be at least 1; reasoning.effort must be one of none, low, medium, high"},
 	{asked(`"Hi"`, `"tools":[{"type":"web_search"},{"type":"function","name":"a b"}]`), "tools[1].name", "tools[1].name must be at most 64 letters, digits, _ and -, the first a letter or _"},
 	{asked(`"Hi"`, `"text":{"format":{"type":"json_schema","schema":{"type":"object","properties":{},"required":[]}}}`), "text.format.schema.additionalProperties", "text.format.schema.additionalProperties must be false"},
@@ -166,7 +166,7 @@ var responseRefusals = []struct{ request, param, message string }{
 		asked(`[` + question + `,{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"a="},{"role":"assistant","content":[{"type":"output_text","text":"a"},{"type":"output_text","text":""}]}]`), "input[2].content[1].text",
 		"input[2].content[1].text must not be blank; input[1].encrypted_content must be a state as an earlier task's output has it",
 	},
-	{asked(`[` + question + `,` + silent + `,{"role":"user","content":""}]`), "input[3].content", "input[3].content must not be blank"},
+	{asked(`[` + question + `,` + silent + `,{"role":"user","content":""}]`), "input[4].content", "input[4].content must not be blank"},
 	{asked(`[` + question + `,{"type":"function_call","call_id":"call 1","name":"","arguments":"{}"}]`), "input[1].call_id", "input[1].call_id must be at most 64 letters, digits, _ and -; input[1].name must not be empty"},
 	{asked(`[` + question + `,{"type":"function_call_output","call_id":"call_1","output":"rain"}]`), "input[1].call_id", "input[1].call_id must be the id of a tool call in the assistant's message before it that has no result yet"},
 	{

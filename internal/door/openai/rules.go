@@ -45,7 +45,7 @@ var roles = map[string]inbound.Rules{
 		memberReasoning: noEffect, "parsed": noEffect, "annotations": inbound.Only("[]"), "refusal": inbound.Refused(unknownHere),
 		"audio": inbound.Refused(unknownHere), "name": inbound.Refused(unknownHere), "function_call": inbound.Refused(noFunctions),
 	},
-	"tool": {"role": translated, "content": translated, "tool_call_id": translated},
+	"tool": {"role": translated, "content": translated, "tool_call_id": translated, "name": noEffect},
 }
 
 var plainMembers = inbound.Rules{"role": translated, "content": translated, "name": inbound.Refused(unknownHere)}
