@@ -79,9 +79,22 @@ func (o *Operator) endAll(ctx context.Context, a account.Account) (api.AccountCl
 	if out.Keys, err = o.revokeAll(ctx, a); err != nil {
 		return out, err
 	}
-	out.Tasks, err = o.cancelQueued(ctx, a)
+	if out.Tasks, err = o.cancelQueued(ctx, a); err != nil || o.Tasks == nil {
+		return out, err
+	}
+	select {
+	case <-ctx.Done():
+		return out, ctx.Err()
+	case <-time.After(lateTasks):
+	}
+	late, err := o.cancelQueued(ctx, a)
+	out.Tasks += late
 	return out, err
 }
+
+// lateTasks is for how long after the closing of an account tasks of it may still be accepted: by other nodes until they
+// hear of it, by this one where a commit was under way.
+const lateTasks = time.Second
 
 // changeAccount changes an account by its id or name.
 func (o *Operator) changeAccount(ctx context.Context, which string, change func(*account.Account) error) (api.Account, error) {

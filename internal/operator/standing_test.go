@@ -186,6 +186,41 @@ func TestOldLinksStayClosed(t *testing.T) {
 	wantCode(t, "an old link after a new one", err, fault.Unauthenticated)
 }
 
+// acceptsLate is a store in which another node, which hasn't heard of a closing yet, accepts tasks after each look at them.
+type acceptsLate struct {
+	store.Store
+	accept func()
+}
+
+func (s acceptsLate) ListTasks(ctx context.Context, q store.ListQuery) (store.Page, error) {
+	page, err := s.Store.ListTasks(ctx, q)
+	s.accept()
+	return page, err
+}
+
+// TestLateTasksOfAClosedAccount: tasks that are accepted just after the closing has looked at those that wait are canceled
+// and counted too.
+func TestLateTasksOfAClosedAccount(t *testing.T) {
+	o := newTestOperator(t)
+	shop := fixture.Must(o.CreateAccount(t.Context(), api.AccountCreate{Name: "shop"}))(t)
+	o.queued(shop.ID)
+	var late []task.Task
+	o.Tasks = acceptsLate{o.db, func() {
+		if len(late) < 2 { // one after the look at live tasks, one after that at test tasks
+			late = append(late, o.queued(shop.ID))
+		}
+	}}
+	done := fixture.Must(o.CloseAccount(t.Context(), "shop", api.AccountClose{Name: "shop"}))(t)
+	if len(late) != 2 || done.Tasks != 3 {
+		t.Errorf("%d late tasks, %d canceled", len(late), done.Tasks)
+	}
+	for _, l := range late {
+		if now := fixture.Must(o.db.GetTask(t.Context(), l.Scope, l.ID))(t); now.State != task.Canceled {
+			t.Errorf("a late task is %s", now.State)
+		}
+	}
+}
+
 // TestClosingGoesOn: a closing cancels by the server if one runs, goes on after a task that can't be canceled and without
 // whoever asked for it, says that it must be done again, and is whole then.
 func TestClosingGoesOn(t *testing.T) {
