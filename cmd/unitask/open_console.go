@@ -45,6 +45,12 @@ func systemUser() string {
 
 // openConsole signs a browser in to the server on this machine.
 func (o *openOptions) openConsole(ctx context.Context, t *terminal) error {
+	if o.choice.BaseURL != "" || o.choice.Profile != "" || o.keyFile != "" {
+		return &hint.UsageError{
+			Message: "without a task open signs in at the server on this machine, which --data-dir chooses, not --base-url, --profile or a key",
+			Hint:    "unitask accounts invite, with --base-url or --profile, makes a link into the console of another server",
+		}
+	}
 	dir, err := o.chosen()
 	if err != nil {
 		return err
