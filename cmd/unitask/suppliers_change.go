@@ -69,7 +69,11 @@ func newSuppliersChangeCmd(t *terminal, c supplierChange) *cobra.Command {
 			ctx := cmd.Context()
 			ask := func(op operatorAPI) (api.SupplierState, error) { return c.ask(ctx, op, o.name) }
 			return hintSuppliers(operated(ctx, t, &o.remoteFlags, ask, func(s api.SupplierState) error {
-				t.note("%s %s", printable(s.Name), c.done)
+				done := c.done
+				if s.Paused != nil && c.verb == "reset" {
+					done = "is reset, and still paused: unitask suppliers resume ends that"
+				}
+				t.note("%s %s", printable(s.Name), done)
 				return nil
 			}))
 		},
