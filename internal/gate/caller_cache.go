@@ -69,26 +69,6 @@ func (k *callerCache) put(h task.Hash, r *cachedCaller, changes uint64) {
 	k.addLocked(h, r)
 }
 
-// owner returns an account as it was read after the given number of changes.
-func (k *callerCache) owner(id string, changes uint64) (account.Account, bool) {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	if k.changes != changes {
-		return account.Account{}, false
-	}
-	a, ok := k.owners[id]
-	return a, ok
-}
-
-// putOwner keeps an account that was read after the given number of changes, unless there were more meanwhile.
-func (k *callerCache) putOwner(a account.Account, changes uint64) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.changes == changes && k.owners != nil {
-		k.owners[a.ID] = a
-	}
-}
-
 func (k *callerCache) addLocked(h task.Hash, r *cachedCaller) {
 	if len(k.young) >= mostKnown {
 		k.young, k.old = nil, k.young

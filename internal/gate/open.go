@@ -2,9 +2,11 @@ package gate
 
 import (
 	"context"
+	"errors"
 
 	"unitask/internal/account"
 	"unitask/internal/fault"
+	"unitask/internal/store"
 	"unitask/internal/task"
 )
 
@@ -18,21 +20,33 @@ func (c Caller) Open() error {
 }
 
 // StillOpen returns the refusal of a new task of a caller who was let in a while ago, such as before a body that took long
-// to arrive: nil if the caller's account is active now. It reads the store only after a change of a key or an account.
+// to arrive: nil if the caller's key opens the service and the account is active now. By a key it reads the store only after
+// a change of a key or an account.
 func (g *Gate) StillOpen(ctx context.Context, c Caller) error {
-	changes := g.keys.Changes() // before the account is read
-	now, ok := g.callers.owner(c.Account.ID, changes)
-	if !ok {
-		var err error
-		if now, err = g.keys.GetAccount(ctx, c.Account.ID); err != nil {
+	if c.Key.Hash == (task.Hash{}) { // a person who signed in
+		now, err := g.keys.GetAccount(ctx, c.Account.ID)
+		if err != nil {
 			return fault.From(err)
 		}
-		g.callers.putOwner(now, changes)
-	}
-	if c.Key.Hash == (task.Hash{}) { // a person who signed in
 		return Caller{Account: now}.Open()
 	}
-	return refusalOfKey(mustBeActive(now))
+	changes := g.keys.Changes() // before the key is read
+	now, ok := g.callers.get(c.Key.Hash, changes)
+	if !ok {
+		key, owner, err := g.lookup(ctx, c.Key.Hash)
+		if errors.Is(err, store.ErrNotFound) {
+			return refusalOfKey(errInvalidKey)
+		}
+		if err != nil {
+			return fault.From(err)
+		}
+		now = &cachedCaller{Caller: Caller{Key: key, Account: owner}}
+		g.callers.put(c.Key.Hash, now, changes)
+	}
+	if !now.Key.Usable(g.now()) {
+		return refusalOfKey(errInvalidKey)
+	}
+	return refusalOfKey(mustBeActive(now.Account))
 }
 
 // mustBeActive returns the error of a key whose account takes no requests. A closed account's key is as one that was

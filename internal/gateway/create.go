@@ -171,7 +171,7 @@ func notFound() *fault.Error {
 	return fault.Invalid("capability", "names no capability that is callable with this key")
 }
 
-// accept judges the account once more, for the body may have taken long to arrive, makes the one durable commit and, for a synchronous capability, begins the work.
+// accept judges the key and the account once more, for the body may have taken long to arrive, makes the one durable commit and, for a synchronous capability, begins the work.
 func (g *Gateway) accept(ctx context.Context, c gate.Caller, o *order, s *Submission) (Accepted, error) {
 	if err := g.gate.StillOpen(ctx, c); err != nil {
 		g.discard(ctx, o)

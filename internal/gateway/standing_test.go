@@ -56,6 +56,31 @@ func TestAccountSuspendedMeanwhile(t *testing.T) {
 	})
 }
 
+// TestKeyClosedMeanwhile: a caller who was let in makes no task once the key is revoked or has expired.
+func TestKeyClosedMeanwhile(t *testing.T) {
+	s := &script{submitFn: answer("here")}
+	inWorld(t, []routing.Route{route("text.chat", "a", task.USD, s)}, func(w *world) {
+		now := time.Now()
+		for name, state := range map[string]func(*account.Key){
+			"revoked": func(k *account.Key) { k.RevokedAt = &now },
+			"expired": func(k *account.Key) { k.ExpiresAt = &now },
+			"open":    func(*account.Key) {},
+		} {
+			if _, err := w.store.UpdateKey(w.t.Context(), w.caller.Key.ID, func(k *account.Key) error {
+				k.RevokedAt, k.ExpiresAt = nil, nil
+				state(k)
+				return nil
+			}); err != nil {
+				w.t.Fatal(err)
+			}
+			_, err := w.g.Create(w.t.Context(), w.caller, gateway.Submission{IdempotencyKey: "meanwhile-" + name, Wait: new(time.Duration), Body: []byte(chat)})
+			if refused := fault.CodeOf(err) == fault.Unauthenticated; refused != (name != "open") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
 // standing gives the caller's account, but not the caller, a state.
 func (w *world) standing(state func(*account.Account)) {
 	w.t.Helper()
