@@ -39,12 +39,7 @@ func TestChatKilled(t *testing.T) {
 	p.Shows("taken back: What is 5+7?")
 	p.Keys("/hlep", "Enter")
 	p.Shows("you mean /help?")
-	p.Keys("What is 6+8? @slow:2s", "Enter")
-	h.oneRuns()
-	if modes := p.Modes(); !strings.Contains(modes, " icanon ") || !strings.Contains(modes, " -echo ") {
-		t.Errorf("keys that are typed into an answer would be shown there: %s", modes)
-	}
-	p.Keys("typed ahead")
+	p.Keys("What is 6+8? @slow:2s", "Enter", "typed ahead")
 	p.Shows("6+8 = 14", "› typed ahead")
 	p.Keys("C-u")
 	p.Hides("typed ahead")
@@ -55,6 +50,9 @@ func TestChatKilled(t *testing.T) {
 	p.Shows("next message on")
 	p.Keys("/set reasoning=low", "Enter", "What is 9+9? @slow:10m", "Enter")
 	h.oneRuns()
+	if modes := p.Modes(); !strings.Contains(modes, " icanon ") || !strings.Contains(modes, " -echo ") {
+		t.Errorf("keys that are typed into an answer would be shown there: %s", modes)
+	}
 	p.Keys("C-c")
 	p.Shows("goes on without you", "/cancel")
 	p.Keys("/cancel", "Enter")
